@@ -12,12 +12,15 @@ final class StateStore {
     let state: StateMessage
     /// The state of the Shift machine, which knows more than its name in ``state``.
     let shift: ShiftRules.State
+    /// See ``Controller/Snapshot/shiftFound``.
+    let shiftFound: Time?
     let awaitedReleases: [AwaitedRelease]
     /// The last changes, in order: a daemon may be killed before it has sent them.
     let changes: [Change]
 
     var snapshot: Controller.Snapshot {
-      Controller.Snapshot(modes: state.modes, shift: shift, awaitedReleases: awaitedReleases)
+      Controller.Snapshot(
+        modes: state.modes, shift: shift, shiftFound: shiftFound, awaitedReleases: awaitedReleases)
     }
   }
 
@@ -56,6 +59,7 @@ final class StateStore {
       json.object { json in
         json.member("state", state)
         if case .on(let since) = snapshot.shift { json.member("pressed", since) }
+        if let found = snapshot.shiftFound { json.member("found", found) }
         json.name("awaitedReleases")
         json.open("[")
         for release in snapshot.awaitedReleases.prefix(Self.mostReleases) {
@@ -94,7 +98,9 @@ extension StateStore.Contents {
     guard names.allSatisfy({ $0.utf8.count <= KeyboardTable.longestName }) else { return nil }
     let last = state.modes.sequence
     guard zip(changes.reversed(), 0...).allSatisfy({ $0.sequence == last - $1 }) else { return nil }
-    self.init(state: state, shift: shift, awaitedReleases: releases, changes: changes)
+    self.init(
+      state: state, shift: shift, shiftFound: json["found"]?.integer.map(Time.init(microseconds:)),
+      awaitedReleases: releases, changes: changes)
   }
 }
 

@@ -82,7 +82,7 @@ extension Controller {
   ) -> [Input] {
     guard case .key(let device, let event) = input, event.action == .press else { return [] }
     return keys.devices.flatMap { other -> [Input] in
-      let held = keysDeciding(pressOf: event.key, other).filter { key in
+      let held = keysDeciding(pressOf: event.key, at: event.time, other).filter { key in
         (other.device != device || key != event.key)
           && !rest.contains { $0.mayRelease(key, on: other.device) }
       }
@@ -92,7 +92,9 @@ extension Controller {
   }
 
   /// The keys that are down on `device` and decide what a press of `key` means.
-  private func keysDeciding(pressOf key: KeyCode, _ device: DeviceKeys) -> [KeyCode] {
+  private func keysDeciding(
+    pressOf key: KeyCode, at time: Time, _ device: DeviceKeys
+  ) -> [KeyCode] {
     let deciding: [KeyCode] =
       switch key.meaning {
       case _ where settings.bindings.boundKeys.contains(key): Modifiers.keys
@@ -101,13 +103,13 @@ extension Controller {
       case .navigation, .button, .other: openShifts.keys(of: device.device)
       case .altGr, .inert, .bound: []
       case .shift where settings.shiftTrigger == .always: []
-      case .shift: settings.pointers ? Self.keysAndButtonsOfShortcuts : Self.keysOfShortcuts
+      case .shift: Modifiers.commandKeys + shortcutKeys(of: device.device, at: time)
       }
     return deciding.filter(device.down.contains)
   }
 
-  private static let keysOfShortcuts =
-    Modifiers.commandKeys + KeyCode.navigationNumbers.map(KeyCode.init(known:))
-  private static let keysAndButtonsOfShortcuts =
-    keysOfShortcuts + KeyCode.pointerButtonNumbers.map(KeyCode.init(known:))
+  private func shortcutKeys(of device: DeviceID, at time: Time) -> [KeyCode] {
+    keys.shortcutKeys(at: time).filter { $0.device == device }.map(\.code)
+      .filter { settings.pointers || !$0.isPointerButton }
+  }
 }

@@ -3,8 +3,8 @@ extension Controller {
   mutating func process(_ event: KeyEvent, of device: DeviceID) {
     let key = DeviceKey(device, event.key)
     switch event.action {
-    case .press: press(key, at: event.time, wasSeen: true)
-    case .release: release(key, at: event.time)
+    case .press: press(key, at: event.time, inFrame: event.continuesFrame)
+    case .release: release(key, at: event.time, inFrame: event.continuesFrame)
     case .autorepeat: `repeat`(key, at: event.time)
     }
   }
@@ -20,38 +20,92 @@ extension Controller {
     for difference in KeyDifference.inOrderOfEffect(differences) {
       let key = DeviceKey(device, difference.key)
       if difference.isDown {
-        press(key, at: time, wasSeen: false)
+        press(key, at: time, inFrame: true, wasSeen: false)
       } else {
-        release(key, at: time)
+        release(key, at: time, inFrame: true)
       }
     }
   }
 
   /// - Parameters:
   ///   - time: the time of a change that the press causes.
+  ///   - inFrame: whether the event before it on its device is in the same frame.
   ///   - wasSeen: whether the key went down at `time`. If not, it is unknown when it did.
-  private mutating func press(_ key: DeviceKey, at time: Time, wasSeen: Bool) {
-    guard let held = keys.press(key, at: time) else { return resume(key, at: time) }
-    let meaning = settings.bindings.meaning(of: key.code, held)
-    if !waitingTap.isEmpty || !openUses.isEmpty { settle(beforePressOf: key, meaning, at: time) }
+  private mutating func press(
+    _ key: DeviceKey, at time: Time, inFrame: Bool, wasSeen: Bool = true
+  ) {
+    guard let held = keys.press(key, at: time) else { return resume(key, at: time, inFrame) }
+    var meaning = settings.bindings.meaning(of: key.code, held)
+    if !liftedShifts.isEmpty {
+      if meaning.isShift {
+        let counts = liftedShifts.press(shift: key, at: time, inFrame, mayWait: wasSeen)
+        guard counts else { return }
+      } else {
+        settleLiftedShifts()
+        if wasSeen { meaning = self.meaning(meaning, of: key, held, at: time, inFrame) }
+      }
+    }
+    act(meaning, key, held, at: time, inFrame, wasSeen: wasSeen)
+  }
+
+  private mutating func act(
+    _ meaning: PressMeaning, _ key: DeviceKey, _ held: Modifiers, at time: Time, _ inFrame: Bool,
+    wasSeen: Bool
+  ) {
+    if !waitingTap.isEmpty || !openUses.isEmpty {
+      settle(beforePressOf: key, meaning, at: time, inFrame)
+    }
+    if !meaning.isShift, !liftedShifts.isEmpty || !meaning.isCharacter, isKey(meaning) {
+      liftedShifts.press(key, at: time, inFrame, types: meaning.isCharacter)
+    }
     switch meaning {
     case .shift:
       openShifts.forget(key)
-      if !belongsToShortcut(held) { pressShift(key, at: time, wasSeen: wasSeen) }
+      if !belongsToShortcut(held, at: time) { pressShift(key, at: time, wasSeen: wasSeen) }
     case .bound(let uses):
-      useShift(at: time)
+      keys.noteShortcutKey(key, at: time)
+      useShift(with: key, at: time)
       keys.consume(key)
       if let event = uses.press { machines.send(event, at: time) }
       openUses.begin(uses, key, at: time, wasSeen: wasSeen)
     case .character: typeCharacter(at: time)
-    case .navigation, .other: useShift(at: time)
-    case .button: if settings.pointers { useShift(at: time) }
+    case .navigation:
+      keys.noteShortcutKey(key, at: time)
+      useShift(with: key, at: time)
+    case .button:
+      keys.noteShortcutKey(key, at: time)
+      if settings.pointers { useShift(with: key, at: time) }
+    case .other: useShift(with: key, at: time)
     case .altGr, .inert: break
     }
   }
 
+  /// The meaning of a press, which would be `meaning` if no Shift were lifted: the chord with a Shift that
+  /// is lifted for the key, if that is bound.
+  private func meaning(
+    _ meaning: PressMeaning, of key: DeviceKey, _ held: Modifiers, at time: Time, _ inFrame: Bool
+  ) -> PressMeaning {
+    guard liftedShifts.hold(key, at: time, inFrame, types: meaning.isCharacter),
+      let uses = settings.bindings[Chord(held.union(.shift), key.code)]
+    else { return meaning }
+    return .bound(uses)
+  }
+
+  /// Counts the presses of Shift that waited for the end of their frame.
+  mutating func settleLiftedShifts() {
+    for (shift, time) in liftedShifts.settle() {
+      act(.shift, shift, keys.modifiers(without: shift), at: time, false, wasSeen: true)
+    }
+  }
+
   /// Undoes the release of a key whose switch bounced: the key was down throughout.
-  private mutating func resume(_ key: DeviceKey, at time: Time) {
+  private mutating func resume(_ key: DeviceKey, at time: Time, _ inFrame: Bool) {
+    keys.noteShortcutKey(key, at: time)
+    if key.code.isShift {
+      liftedShifts.forget(key)
+    } else if !liftedShifts.isEmpty {
+      liftedShifts.press(key, at: time, inFrame, types: key.code.isCharacter)
+    }
     // This tap has not ended after all, so the timeout of `on` does not wait for it any more.
     if waitingTap.resume(key) { passTime(to: time) }
     send(openUses.resume(key, at: time))
@@ -59,10 +113,12 @@ extension Controller {
 
   /// Ends taps and releases that waited for this press, and a use of `key` that was never released.
   private mutating func settle(
-    beforePressOf key: DeviceKey, _ meaning: PressMeaning, at time: Time
+    beforePressOf key: DeviceKey, _ meaning: PressMeaning, at time: Time, _ inFrame: Bool
   ) {
     if isKey(meaning) {
-      settleTap()
+      let isPressedWithIt = liftedShifts.hold(
+        key, at: time, inFrame, types: meaning.isCharacter, waitingTap.key)
+      if !isPressedWithIt { settleTap() }
       waitingTap.forget()
       send(openUses.endTaps())
     }
@@ -97,32 +153,35 @@ extension Controller {
 
   /// A key that types no character is pressed at `time`: takes the open presses of Shift back. If
   /// there are none, the key may use Shift up; see ``Settings/ShiftUse``.
-  private mutating func useShift(at time: Time) {
-    if let back = openShifts.takeBack(at: time, keys) {
+  private mutating func useShift(with key: DeviceKey, at time: Time) {
+    if let back = openShifts.takeBack(with: key, at: time, keys, liftedShifts) {
       machines.send(.shiftUsed(back: back), at: time)
     } else if settings.shiftUsedBy == .any {
       typeCharacter(at: time)
     }
   }
 
-  mutating func release(_ key: DeviceKey, at time: Time) {
+  mutating func release(_ key: DeviceKey, at time: Time, inFrame: Bool) {
     guard keys.release(key, at: time) else { return }
+    if key.code.isShift || !liftedShifts.isEmpty {
+      liftedShifts.release(key, at: time, inFrame)
+    }
     if !openUses.isEmpty { send(openUses.release(key, at: time)) }
     waitingTap.release(key, at: time)
-    if keys.debounce == .zero { settleTap() }
   }
 
   private mutating func `repeat`(_ key: DeviceKey, at time: Time) {
+    keys.noteShortcutKey(key, at: time)
     guard !keys.isConsumed(key), key.code.types(with: keys.modifiers(without: key)) else { return }
     settleTap()
     typeCharacter(at: time)
   }
 
   /// Whether Shift belongs to a shortcut if it is pressed while these modifiers are held.
-  private func belongsToShortcut(_ held: Modifiers) -> Bool {
+  private func belongsToShortcut(_ held: Modifiers, at time: Time) -> Bool {
     guard settings.shiftTrigger != .always else { return false }
-    return !held.isDisjoint(with: .commands) || keys.isAnyDown(of: KeyCode.navigationNumbers)
-      || settings.pointers && keys.isAnyDown(of: KeyCode.pointerButtonNumbers)
+    return !held.isDisjoint(with: .commands)
+      || keys.shortcutKeys(at: time).contains { settings.pointers || !$0.code.isPointerButton }
   }
 }
 
@@ -130,11 +189,18 @@ extension Controller {
   /// What a press of `key` at `time` would mean, for callers that show it, and the modifiers that
   /// other keys hold; `nil` if the press would be a bounce of the key's switch.
   public func meaning(
-    ofPress key: KeyCode, on device: DeviceID, at time: Time
+    ofPress code: KeyCode, on device: DeviceID, at time: Time, inFrame: Bool = false
   ) -> (meaning: PressMeaning, held: Modifiers)? {
-    guard !keys.isBounce(DeviceKey(device, key), at: time) else { return nil }
-    let held = keys.modifiers(without: DeviceKey(device, key))
-    let meaning = settings.bindings.meaning(of: key, held)
-    return (meaning == .shift && belongsToShortcut(held) ? .other : meaning, held)
+    let key = DeviceKey(device, code)
+    guard !keys.isBounce(key, at: time) else { return nil }
+    let held = keys.modifiers(without: key)
+    let alone = settings.bindings.meaning(of: code, held)
+    guard alone.isShift else {
+      let meaning = meaning(alone, of: key, held, at: time, inFrame)
+      return (meaning, meaning == alone ? held : held.union(.shift))
+    }
+    var lifted = liftedShifts
+    let counts = lifted.press(shift: key, at: time, inFrame, mayWait: true)
+    return (counts && !belongsToShortcut(held, at: time) ? .shift : .other, held)
   }
 }

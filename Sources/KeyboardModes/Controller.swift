@@ -17,7 +17,8 @@
 ///
 /// The locks follow what the LEDs show (``LockLEDs``), not the keys.
 ///
-/// A press that is a bounce of its key's switch is ignored (``HeldKeys``).
+/// A press that is a bounce of its key's switch is ignored (``HeldKeys``), and so is a Shift that a remapper
+/// presses again (``LiftedShifts``).
 ///
 /// No rule reads a clock. The controller reports when something is due (``deadline``), and it
 /// happens when the caller calls ``advance(to:)`` or passes an input of that time or later. How
@@ -31,6 +32,7 @@ public struct Controller: Sendable {
   var machines: Machines
   var keys: HeldKeys
   var openShifts = OpenShifts()
+  var liftedShifts = LiftedShifts()
   var waitingTap: WaitingTap
   var openUses: OpenUses
   var lockLEDs = LockLEDs()
@@ -74,7 +76,7 @@ public struct Controller: Sendable {
   /// A snapshot from which another controller can continue.
   public var snapshot: Snapshot {
     Snapshot(
-      modes: modes, shift: machines.shiftState,
+      modes: modes, shift: machines.shiftState, shiftFound: machines.shiftFoundOn,
       awaitedReleases: openUses.awaited(in: settings.keyboard))
   }
 
@@ -110,16 +112,20 @@ public struct Controller: Sendable {
       keys.open(device, held)
       // The presses of these keys were not seen, so none of them is open.
       openShifts.remove(device)
+      liftedShifts.remove(device)
       for key in openUses.adopt(held, of: device, settings.keyboard) { keys.consume(key) }
     case .key(let device, let event): process(event, of: device)
     case .missedRelease(let device, let key, let time):
-      release(DeviceKey(device, key), at: time)
+      release(DeviceKey(device, key), at: time, inFrame: false)
+      // The key went up before, so a press of Shift now has nothing to do with it.
+      liftedShifts.remove(device)
     case .synchronized(let device, let differences, let time):
       synchronize(device, differences, at: time)
     case .gone(let device, let time):
       settleTap()
       send(openUses.end(on: device, at: time))
       openShifts.remove(device)
+      liftedShifts.remove(device)
       keys.remove(device)
       lockLEDs.remove(device)
       tellLocks(at: time)
@@ -164,7 +170,8 @@ public struct Controller: Sendable {
   /// While a tap of Shift waits for a possible bounce, so does the timeout of `on`: the tap counts
   /// at the time of its press, which came before.
   public var deadline: Time? {
-    earlier(lockLEDs.due, earlier(openUses.due, waitingTap.due ?? machines.shiftDue))
+    let ofShift = liftedShifts.due ?? waitingTap.due ?? machines.shiftDue
+    return earlier(lockLEDs.due, earlier(openUses.due, ofShift))
   }
 
   /// When the kernel is asked next whether the keys of open uses are still down; `nil` if there are
@@ -204,19 +211,24 @@ public struct Controller: Sendable {
   private mutating func begin(at time: Time) {
     passTime(to: time)
     if lockLEDs.isUntold { tellLocks(at: time) }
+    if keys.haveUndated { keys.dateOpenedKeys(at: time) }
   }
 
   /// Inlined, because for most events nothing can be due.
   @inline(__always)
   mutating func passTime(to time: Time) {
-    if machines.haveTimeout || !openUses.isEmpty || !waitingTap.isEmpty || lockLEDs.due != nil {
+    if machines.haveTimeout || !openUses.isEmpty || !waitingTap.isEmpty || lockLEDs.due != nil
+      || liftedShifts.due != nil
+    {
       performDue(by: time)
     }
   }
 
   private mutating func performDue(by time: Time) {
     while let due = deadline, due <= time {
-      if openUses.due == due {
+      if liftedShifts.due == due {
+        settleLiftedShifts()
+      } else if openUses.due == due {
         send(openUses.perform())
       } else if lockLEDs.due == due {
         tellLocks(at: due)
@@ -245,8 +257,10 @@ public struct Controller: Sendable {
     }
   }
 
-  /// Counts a tap whose key was released, if there is one.
+  /// Counts what waits to be a press of Shift: one that may be in the frame of a release, and a tap whose
+  /// key was released.
   mutating func settleTap() {
+    settleLiftedShifts()
     guard let pressed = waitingTap.settle() else { return }
     machines.send(.shiftPressed(at: pressed), at: pressed)
   }

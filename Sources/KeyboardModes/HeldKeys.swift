@@ -70,6 +70,13 @@ struct HeldKeys: Sendable {
   /// Recent releases of keys that are up. Always empty if debouncing is off.
   private var releases: [Release] = []
 
+  /// The keys that move the cursor and the buttons of pointers that are down, and when each was pressed
+  /// or repeated last; `nil` for those that were down when their device was opened.
+  private var ofShortcuts: [(key: DeviceKey, time: Time?)] = []
+
+  /// Whether a key was down at opening and ``dateOpenedKeys(at:)`` was not called since.
+  private(set) var haveUndated = false
+
   /// A press less than this away from the key's release is a bounce; with zero, none is.
   var debounce: Duration {
     didSet { if debounce == .zero { releases = [] } }
@@ -82,7 +89,34 @@ struct HeldKeys: Sendable {
   mutating func open(_ device: DeviceID, _ held: [KeyCode]) {
     let index = index(of: device)
     releases.removeAll { $0.key.device == device }
-    for key in held { devices[index].press(key) }
+    for key in held {
+      devices[index].press(key)
+      noteShortcutKey(DeviceKey(device, key), at: nil)
+    }
+  }
+
+  /// Notes a press or repeat of `key`, if it is down and moves the cursor or is a pointer's button.
+  mutating func noteShortcutKey(_ key: DeviceKey, at time: Time?) {
+    guard KeyCode.navigationNumbers.contains(key.code.number) || key.code.isPointerButton,
+      isDown(key)
+    else { return }
+    ofShortcuts.removeAll { $0.key == key }
+    ofShortcuts.append((key, time))
+    haveUndated = haveUndated || time == nil
+  }
+
+  /// Notes that the keys that were down at opening were so at `time`: no input came in between.
+  mutating func dateOpenedKeys(at time: Time) {
+    haveUndated = false
+    for index in ofShortcuts.indices where ofShortcuts[index].time == nil {
+      ofShortcuts[index].time = time
+    }
+  }
+
+  /// The keys that move the cursor and the buttons of pointers that are down and were pressed or repeated
+  /// less than 30 s before `time`. A key may never go up: the program of a virtual keyboard forgets it.
+  func shortcutKeys(at time: Time) -> some Sequence<DeviceKey> {
+    ofShortcuts.lazy.filter { $0.time?.isWithin(.seconds(30), of: time) != false }.map(\.key)
   }
 
   /// Presses `key`, and returns the modifiers held by other keys; `nil` if the press is a bounce,
@@ -117,6 +151,7 @@ struct HeldKeys: Sendable {
       releases.append(Release(key: key, time: time, wasConsumed: wasConsumed))
     }
     devices[index].release(key.code)
+    if !ofShortcuts.isEmpty { ofShortcuts.removeAll { $0.key == key } }
     return true
   }
 
@@ -133,6 +168,7 @@ struct HeldKeys: Sendable {
 
   mutating func remove(_ device: DeviceID) {
     devices.removeAll { $0.device == device }
+    ofShortcuts.removeAll { $0.key.device == device }
     releases.removeAll { $0.key.device == device }
   }
 
@@ -155,13 +191,6 @@ struct HeldKeys: Sendable {
   /// Whether a press of `key` at `time` would be a bounce.
   func isBounce(_ key: DeviceKey, at time: Time) -> Bool {
     releases.contains { $0.key == key && $0.time.isWithin(debounce, of: time) }
-  }
-
-  /// Whether a key with one of these numbers is down on any device;
-  /// see ``KeySet/containsAny(of:)``.
-  func isAnyDown(of numbers: ClosedRange<UInt16>) -> Bool {
-    // By index: iterating would copy each device.
-    devices.indices.contains { devices[$0].down.containsAny(of: numbers) }
   }
 
   /// The modifiers held on all devices by keys other than `key`.

@@ -28,10 +28,13 @@ public struct KeyEvent: Hashable, Sendable {
   public let key: KeyCode
   /// The press, release or autorepeat of the key.
   public let action: Action
+  /// Whether it is in the frame of the key event before it on its device, and so has its time.
+  public let continuesFrame: Bool
 
   /// The event of `key` at `time`.
-  public init(time: Time, key: KeyCode, action: Action) {
+  public init(time: Time, key: KeyCode, action: Action, continuesFrame: Bool = false) {
     (self.time, self.key, self.action) = (time, key, action)
+    self.continuesFrame = continuesFrame
   }
 }
 

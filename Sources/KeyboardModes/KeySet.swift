@@ -25,13 +25,6 @@ public struct KeySet: Hashable, Sendable {
     words[Self.word(of: key.number)] &= ~Self.bit(of: key)
   }
 
-  /// Whether a key with one of these numbers is in the set. The range must lie within one word: its
-  /// first and its last number have the same quotient by 64.
-  func containsAny(of numbers: ClosedRange<UInt16>) -> Bool {
-    let bits = words[Self.word(of: numbers.lowerBound)] >> (numbers.lowerBound % 64)
-    return bits & (1 << UInt64(numbers.count) - 1) != 0
-  }
-
   // `KeyCode.max` is in word 11. So the mask changes no index, but it spares a bounds check.
   private static func word(of number: UInt16) -> Int { Int(number / 64) & 15 }
   private static func bit(of key: KeyCode) -> UInt64 { 1 &<< UInt64(key.number % 64) }

@@ -6,6 +6,8 @@ struct Machines: Sendable {
   private var keyboard: StateMachine<KeyboardTable>
   private var shiftSince: Time?
   private var keyboardSince: Time?
+  /// When the last press of Shift was found whose own time is unknown.
+  private var shiftFound: Time?
   private var locks = LockStates()
   private var sequence: Int64 = 0
 
@@ -29,14 +31,16 @@ struct Machines: Sendable {
       locks: locks)
   }
 
+  /// When the press of the present `on` was found, if its own time is unknown.
+  var shiftFoundOn: Time? { shift.state == .on(since: nil) ? shiftFound : nil }
+
   /// Whether an unused `on` ends after some time.
   var haveTimeout: Bool { shift.rules.timeout != nil }
 
   /// When `on` ends if it is not used; `nil` in other states, or without a timeout.
   var shiftDue: Time? {
     guard case .on(let since) = shift.state, let timeout = shift.rules.timeout else { return nil }
-    // If the time of the press is unknown, the timeout counts from the change to `on`.
-    return (since ?? shiftSince)?.advanced(by: timeout)
+    return (since ?? shiftFound)?.advanced(by: timeout)
   }
 
   /// Forgets the changes. Their memory is used again, unless a caller still has them.
@@ -48,6 +52,7 @@ struct Machines: Sendable {
 
   mutating func send(_ event: ShiftRules.Event, at time: Time) {
     guard let step = shift.take(event) else { return }
+    if case .shiftPressed(nil) = event { shiftFound = time }
     // A new time of the press belongs in the snapshot, but the state has not changed.
     guard step.from.name != step.to.name else { return revision += 1 }
     shiftSince = time
@@ -90,6 +95,7 @@ struct Machines: Sendable {
   /// the keyboard machine: see ``setKeyboard(_:in:at:)``.
   mutating func resume(_ snapshot: Controller.Snapshot) {
     shift = StateMachine(shift.rules, in: snapshot.shift)
+    shiftFound = snapshot.shiftFound ?? snapshot.modes.shiftSince
     sequence = snapshot.modes.sequence
     (shiftSince, keyboardSince) = (snapshot.modes.shiftSince, snapshot.modes.keyboardSince)
     locks = snapshot.modes.locks

@@ -52,9 +52,16 @@ struct OpenShifts: Sendable {
   }
 
   /// Closes all presses, and returns the state to which Shift returns at `time`: the one before the
-  /// earliest open press, or `off` if its timeout is over by then; `nil` if no press is open.
-  mutating func takeBack(at time: Time, _ keys: HeldKeys) -> ShiftRules.State? {
-    guard let earliest = presses.first(where: { keys.isDown($0.key) }) else { return nil }
+  /// earliest press that is open, or whose Shift is lifted for `key`, or `off` if its timeout is over by
+  /// then; `nil` if there is no such press.
+  mutating func takeBack(
+    with key: DeviceKey, at time: Time, _ keys: HeldKeys, _ lifted: LiftedShifts
+  ) -> ShiftRules.State? {
+    let earliest = presses.first { press in
+      keys.isDown(press.key)
+        || lifted.hold(key, at: time, true, types: false, press.key)
+    }
+    guard let earliest else { return nil }
     removeAll()
     if let due = earliest.due, due <= time { return .off }
     return earliest.before

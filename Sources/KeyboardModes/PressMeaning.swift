@@ -17,6 +17,9 @@ public enum PressMeaning: Hashable, Sendable {
   case altGr
   /// Nothing at all: the code is of a game pad, a finger or a pen, not of a key.
   case inert
+
+  var isShift: Bool { if case .shift = self { true } else { false } }
+  var isCharacter: Bool { if case .character = self { true } else { false } }
 }
 
 extension Bindings {

@@ -16,6 +16,7 @@
 public struct Redactor: Sendable {
   private let bindings: Bindings
   private var held: HeldKeys
+  private var lifted = LiftedShifts()
   /// The codes that stand for the keys in use: those that are down, or were released so recently
   /// that a press may be a bounce.
   private var codes: [DeviceKey: KeyCode] = [:]
@@ -37,17 +38,24 @@ public struct Redactor: Sendable {
     case .opened(let device, let keys):
       return .opened(device, held: redact(keys, heldBy: device))
     case .key(let device, let event):
-      return redact(event.action, DeviceKey(device, event.key), at: event.time).map {
-        .key(device, KeyEvent(time: event.time, key: $0, action: event.action))
+      return redact(
+        event.action, DeviceKey(device, event.key), at: event.time, event.continuesFrame
+      ).map {
+        .key(
+          device,
+          KeyEvent(
+            time: event.time, key: $0, action: event.action, continuesFrame: event.continuesFrame))
       }
     case .missedRelease(let device, let key, let time):
-      return redact(.release, DeviceKey(device, key), at: time).map {
+      defer { lifted.remove(device) }
+      return redact(.release, DeviceKey(device, key), at: time, false).map {
         .missedRelease(device, $0, at: time)
       }
     case .synchronized(let device, let differences, let time):
       return .synchronized(device, redact(differences, on: device, at: time), at: time)
     case .gone(let device, _):
       held.remove(device)
+      lifted.remove(device)
       codes = codes.filter { $0.key.device != device }
       present[device] = nil
       return input
@@ -56,12 +64,12 @@ public struct Redactor: Sendable {
   }
 
   private mutating func redact(
-    _ action: KeyEvent.Action, _ key: DeviceKey, at time: Time
+    _ action: KeyEvent.Action, _ key: DeviceKey, at time: Time, _ inFrame: Bool
   ) -> KeyCode? {
     forgetUnused(on: key.device, at: time)
     var unshared: [PressMeaning: KeyCode] = [:]
     switch action {
-    case .press: return press(key, at: time, &unshared)
+    case .press: return press(key, at: time, inFrame, &unshared)
     case .release: return release(key, at: time)
     case .autorepeat: return code(of: key, isNeeded: isAlwaysNeeded(key), &unshared)
     }
@@ -69,15 +77,23 @@ public struct Redactor: Sendable {
 
   /// The code of a press, or of a bounce.
   ///
-  /// - Parameter shared: the codes that this key may share; its own code is added.
+  /// - Parameters:
+  ///   - inFrame: whether the event before, of this device, is in the same frame; `nil` if the press
+  ///     was not seen.
+  ///   - shared: the codes that this key may share; its own code is added.
   /// - Returns: `nil` also for a bounce while another key holds its code down.
   private mutating func press(
-    _ key: DeviceKey, at time: Time, _ shared: inout [PressMeaning: KeyCode]
+    _ key: DeviceKey, at time: Time, _ inFrame: Bool?,
+    _ shared: inout [PressMeaning: KeyCode]
   ) -> KeyCode? {
     let isBounce = held.isBounce(key, at: time)
     if !isBounce {
+      let modifiers = held.modifiers(without: key)
+      let types = bindings.meaning(of: key.code, modifiers).isCharacter
+      let isLifted = inFrame.map { lifted.hold(key, at: time, $0, types: types) } ?? false
       let isNeeded =
-        isAlwaysNeeded(key) || bindings[Chord(held.modifiers(without: key), key.code)] != nil
+        isAlwaysNeeded(key) || bindings[Chord(modifiers, key.code)] != nil
+        || isLifted && bindings[Chord(modifiers.union(.shift), key.code)] != nil
       codes[key] = code(of: key, isNeeded: isNeeded, &shared)
     }
     let isSilent = isBounce && isDown(codes[key], on: key.device)
@@ -89,6 +105,7 @@ public struct Redactor: Sendable {
   ///
   /// - Returns: `nil` also while another key holds the code down.
   private mutating func release(_ key: DeviceKey, at time: Time) -> KeyCode? {
+    if key.code.isShift, held.isDown(key) { lifted.release(key, at: time, false) }
     let isReleased = held.release(key, at: time) && !isDown(codes[key], on: key.device)
     return isReleased ? codes[key] : nil
   }
@@ -96,6 +113,7 @@ public struct Redactor: Sendable {
   /// The codes of keys that are down when their device is opened.
   private mutating func redact(_ keys: [KeyCode], heldBy device: DeviceID) -> [KeyCode] {
     held.open(device, [])
+    lifted.remove(device)
     // Opening forgot all bounces, so any time will do.
     forgetUnused(on: device, at: Time(microseconds: 0))
     var shared: [PressMeaning: KeyCode] = [:]
@@ -127,7 +145,7 @@ public struct Redactor: Sendable {
     for key in found.filter(\.isDown).map({ DeviceKey(device, $0.key) }) {
       let types =
         !held.isBounce(key, at: time) && key.code.types(with: held.modifiers(without: key))
-      guard let code = press(key, at: time, &shared) else { continue }
+      guard let code = press(key, at: time, nil, &shared) else { continue }
       if isModifier(code) || bindings.boundKeys.contains(code) {
         kept.append(code)
       } else {

@@ -33,12 +33,18 @@ extension Controller {
     public let modes: Modes
     /// The state of the Shift machine, which knows more than its name in ``modes``.
     public let shift: ShiftRules.State
+    /// When the press of the present `on` was found, if its own time is unknown.
+    public let shiftFound: Time?
     /// The releases that will send an event.
     public let awaitedReleases: [AwaitedRelease]
 
     /// The snapshot with these parts.
-    public init(modes: Modes, shift: ShiftRules.State, awaitedReleases: [AwaitedRelease] = []) {
-      (self.modes, self.shift, self.awaitedReleases) = (modes, shift, awaitedReleases)
+    public init(
+      modes: Modes, shift: ShiftRules.State, shiftFound: Time? = nil,
+      awaitedReleases: [AwaitedRelease] = []
+    ) {
+      (self.modes, self.shift, self.shiftFound) = (modes, shift, shiftFound)
+      self.awaitedReleases = awaitedReleases
     }
   }
 }

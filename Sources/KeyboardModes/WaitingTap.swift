@@ -3,10 +3,10 @@
 ///
 ///     Shift   P--R---            P: its press, R: its release
 ///                |  ^ due: the tap counts, with the time of its press
-///                ^ from here until due the switch may bounce; without debouncing, due is here
+///                ^ from here until due, Shift may be lifted for a key, and the switch may bounce
 ///
-/// When another key goes down, a released tap counts before that key acts. A Shift that is still
-/// down is then no tap.
+/// When another key goes down, a released tap counts before that key acts, unless Shift was lifted for
+/// that key (``LiftedShifts``). Such a Shift, and one that is still down, is no tap.
 struct WaitingTap: Sendable {
   private struct Press: Sendable {
     let key: DeviceKey
@@ -16,16 +16,21 @@ struct WaitingTap: Sendable {
   }
 
   private let timeout: Duration
-  private let debounce: Duration
+  private let wait: Duration
   private var press: Press?
 
   /// No press waits yet. The settings give the times.
-  init(_ settings: Settings) { (timeout, debounce) = (settings.tapTimeout, settings.debounce) }
+  init(_ settings: Settings) {
+    (timeout, wait) = (settings.tapTimeout, max(settings.debounce, LiftedShifts.limit))
+  }
+
+  /// The key that waits.
+  var key: DeviceKey? { press?.key }
 
   var isEmpty: Bool { press == nil }
 
-  /// When a released tap can no longer bounce, and counts; `nil` if there is none.
-  var due: Time? { press?.released?.advanced(by: debounce) }
+  /// When a released tap counts; `nil` if there is none.
+  var due: Time? { press?.released?.advanced(by: wait) }
 
   /// Waits for the release of `key`, and forgets a press that waited before.
   mutating func press(_ key: DeviceKey, at time: Time) { press = Press(key: key, time: time) }

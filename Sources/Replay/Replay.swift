@@ -91,7 +91,8 @@ public struct Replay: Sendable {
   private mutating func draw(_ input: Controller.Input) {
     guard timeline != nil, case .key(let device, let event) = input, event.action == .press,
       event.time >= bounds.start,
-      let (meaning, _) = controller.meaning(ofPress: event.key, on: device, at: event.time)
+      let (meaning, _) = controller.meaning(
+        ofPress: event.key, on: device, at: event.time, inFrame: event.continuesFrame)
     else { return }
     timeline?.add(Timeline.Press(meaning), at: event.time)
   }

@@ -48,7 +48,8 @@ final class StateStoreTests {
       state: StateMessage(
         instance: instance, time: Time(microseconds: sequence * 1000), modes: modes,
         shiftTrigger: .tap),
-      shift: shift, awaitedReleases: releases, changes: changes)
+      shift: shift, shiftFound: shift == .on(since: nil) ? Time(microseconds: sequence + 7) : nil,
+      awaitedReleases: releases, changes: changes)
   }
 
   private func commit(_ contents: StateStore.Contents) throws {

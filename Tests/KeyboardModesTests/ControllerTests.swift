@@ -50,7 +50,7 @@ struct ControllerTests {
       var tap = Timeline(Settings(shiftTrigger: .tap))
       try tap.play("LEFTSHIFT+")
       tap.take(.key(second, KeyEvent(time: tap.time, key: code, action: .press)))
-      try tap.play("LEFTSHIFT-")
+      try tap.play("LEFTSHIFT- 1 pass")
       #expect(tap.controller.modes.shift == (means || number == 100 ? "off" : "on"), "\(number)")
       // What takes an open Shift back uses up one that is not open, if it may.
       for used in Settings.ShiftUse.allCases {
@@ -75,7 +75,7 @@ struct ControllerTests {
     #expect(try states("\(key)+ \(key)- \(shift)") == ["on"], "it is held no more")
     let tap = Settings(shiftTrigger: .tap)
     #expect(try states("\(key)+ \(shift)", tap) == [])
-    #expect(try states("\(key)+ \(key)- \(shift)", tap) == ["on"])
+    #expect(try states("\(key)+ \(key)- \(shift) 1 pass", tap) == ["on"])
     let always = Settings(shiftTrigger: .always)
     #expect(try states("\(key)+ \(shift) 100 \(shift)", always) == ["on", "capsLock"])
   }

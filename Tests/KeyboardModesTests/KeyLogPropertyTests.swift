@@ -188,6 +188,7 @@ struct KeyLogPropertyTests {
         controller.take(input)
         continue
       }
+      controller.end(at: event.time)  // Counts a tap that waits.
       while controller.modes.shift != "on" {
         controller.take(.client(.shiftPressed, at: event.time))
       }

@@ -122,6 +122,39 @@ struct LockTests {
     #expect(timeline.changes.count == 23)
   }
 
+  @Test("a keyboard that goes away counts if it changes the lock, and one that is opened does not")
+  func unplugging() throws {
+    var timeline = Timeline()
+    try timeline.play("leds[caps-] 2:leds[caps+]")
+    for _ in 0..<9 {
+      try timeline.play("10 leds[caps+] 2:leds[caps-] 10 2:leds[caps+] leds[caps-]")
+    }
+    #expect(timeline.changes.count == 2, "one of the two shows it all the time")
+    for _ in 0..<9 { try timeline.play("10 2:leds[caps-] 10 2:leds[caps+]") }
+    #expect(timeline.changes.count == 20)
+    try timeline.play("10 3:opened[] 3:has[caps+] 10 3:gone[]")
+    #expect(timeline.changes.count == 20, "it changed nothing")
+    try timeline.play("10 2:gone[]")
+    #expect(timeline.changes.last?.to == "unknown", "the 21st change")
+  }
+
+  @Test("what is due at one time: a release, a hold, a lock, a tap of Shift, and the timeout")
+  func order() throws {
+    let settings = "debounce 5, trigger tap, timeout 1000, F9 release, F10 hold 300"
+    for (taps, last) in [(true, ["shiftPressed"]), (false, ["timedOut"])] {
+      var timeline = Timeline(try Settings(text: settings))
+      for _ in 0..<11 { try timeline.play("leds[caps+] leds[caps-]") }
+      try timeline.play("LEFTSHIFT 5 pass 695 F10+ 200 F9+ 90")
+      try timeline.play(taps ? "LEFTSHIFT+ 5 LEFTSHIFT-" : "5")
+      try timeline.play("F9-")
+      let before = timeline.changes.count
+      try timeline.play("5 pass")
+      let due = timeline.changes.dropFirst(before).map(\.event)
+      #expect(due == ["release", "hold", "ledOff"] + last)
+      #expect(timeline.time == Time(microseconds: 1_000_000))
+    }
+  }
+
   @Test("LEDs at opening are no change, so they do not count")
   func opening() throws {
     var timeline = Timeline()

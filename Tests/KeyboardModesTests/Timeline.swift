@@ -7,6 +7,7 @@ import Keyboards
 /// whole:
 ///
 /// - `A+` presses the key A, `A-` releases it, `A*` repeats it, `A` presses and releases it at once.
+/// - `A-&B+` are in one frame; all other events are in frames of their own.
 /// - `20` advances the time by 20 ms, `499_999us` by microseconds.
 /// - `pass` lets happen what is due by now, `end` tells that there is no more input.
 /// - `sync[A+,B-]` finds after a loss that A is down and B is up; `opened[A]` opens a device while A is
@@ -71,7 +72,12 @@ struct Timeline {
     let parts = step.split(separator: ":")
     let device = DeviceID(order: parts.count == 2 ? (Int(parts[0]) ?? 1) - 1 : 0)
     let words = parts[parts.count - 1].split(separator: "[", omittingEmptySubsequences: false)
-    guard words.count == 2, words[1].hasSuffix("]") else { return try play(word: words[0], device) }
+    guard words.count == 2, words[1].hasSuffix("]") else {
+      for (place, word) in words[0].split(separator: "&").enumerated() {
+        try play(word: word, device, continuesFrame: place > 0)
+      }
+      return
+    }
     let names = words[1].dropLast().split(separator: ",").map(String.init)
     switch words[0] {
     case "sync":
@@ -96,7 +102,9 @@ struct Timeline {
     }
   }
 
-  private mutating func play(word: Substring, _ device: DeviceID) throws {
+  private mutating func play(
+    word: Substring, _ device: DeviceID, continuesFrame: Bool
+  ) throws {
     if word == "pass" { return passTime() }
     if word == "end" { return end() }
     var name = word
@@ -109,7 +117,9 @@ struct Timeline {
       }
     if actions.count == 1 { name.removeLast() }
     for action in actions {
-      take(.key(device, KeyEvent(time: time, key: try key(String(name)), action: action)))
+      let event = KeyEvent(
+        time: time, key: try key(String(name)), action: action, continuesFrame: continuesFrame)
+      take(.key(device, event))
     }
   }
 

@@ -80,9 +80,10 @@ func read(
 let unknownFormat =
   "not a recording in a known format (evemu, libinput, evtest, getevent, raw)"
 
-func event(_ microseconds: Int64, _ number: Int, _ action: KeyEvent.Action) throws
-  -> KeyEvent
-{
+func event(
+  _ microseconds: Int64, _ number: Int, _ action: KeyEvent.Action, continuesFrame: Bool = false
+) throws -> KeyEvent {
   KeyEvent(
-    time: Time(microseconds: microseconds), key: try #require(KeyCode(number)), action: action)
+    time: Time(microseconds: microseconds), key: try #require(KeyCode(number)), action: action,
+    continuesFrame: continuesFrame)
 }

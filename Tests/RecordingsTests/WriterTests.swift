@@ -34,7 +34,7 @@ struct WriterTests {
       .opened(device, held: [try key(29), try key(30)]),
       .leds(device, LEDReport([caps, num], on: caps), at: nil),
       .key(device, try event(1_500_000, 42, .press)),
-      .key(device, try event(1_500_000, 30, .release)),
+      .key(device, try event(1_500_000, 30, .release, continuesFrame: true)),
       .key(device, try event(1_733_001, 0x249, .autorepeat)),
       .leds(device, LEDReport([caps, num], on: num), at: Time(microseconds: 1_800_000)),
       .synchronized(

@@ -35,6 +35,9 @@ public final class InputDevice {
   /// The codes that the kernel delivers.
   private var delivered = 0..<KeyCode.max + 1
 
+  /// Whether the frame that is being read has a key event already.
+  private var isInFrame = false
+
   /// The lock LEDs that the device has, and those that were last reported as on.
   public private(set) var lockLEDs = LEDReport()
 
@@ -133,15 +136,21 @@ public final class InputDevice {
       switch status {
       case Int32(LIBEVDEV_READ_STATUS_SYNC.rawValue):
         let time = Time(event)
+        isInFrame = false
         return .synchronized(synchronize(), at: time)
       case Int32(LIBEVDEV_READ_STATUS_SUCCESS.rawValue):
-        if event.type == EV_SYN && event.code == SYN_REPORT { return .frameEnd }
+        if event.type == EV_SYN && event.code == SYN_REPORT {
+          isInFrame = false
+          return .frameEnd
+        }
         if event.type == EV_LED { return .led(reported(event), at: Time(event)) }
         // Key events with a value that the kernel does not define are ignored, as in recordings.
         guard event.type == EV_KEY, let key = KeyCode(event.code),
           let action = KeyEvent.Action(rawValue: event.value)
         else { continue }
-        return .key(KeyEvent(time: Time(event), key: key, action: action))
+        defer { isInFrame = true }
+        return .key(
+          KeyEvent(time: Time(event), key: key, action: action, continuesFrame: isInFrame))
       case -EAGAIN: return .drained
       case -ENODEV: return .gone
       case -EINTR: continue

@@ -38,7 +38,8 @@ public struct KeyPresses {
 
   private func press(_ input: Controller.Input) -> PressedKey? {
     guard case .key(let device, let event) = input, event.action == .press,
-      let (meaning, held) = controller.meaning(ofPress: event.key, on: device, at: event.time)
+      let (meaning, held) = controller.meaning(
+        ofPress: event.key, on: device, at: event.time, inFrame: event.continuesFrame)
     else { return nil }
     let use =
       switch meaning {

@@ -48,7 +48,7 @@ struct EntryInterpreter {
     switch (event.type, event.code) {
     case (InputEvent.key, _):
       last = event.time
-      return try devices[device].take(try KeyEvent(event))
+      return try devices[device].take(event)
     case (InputEvent.synchronization, InputEvent.dropped):
       devices[device].isSkipping = true
       return nil
@@ -89,12 +89,18 @@ private struct DeviceEvents {
   /// Whether the report is a release that a grab hid.
   var isMissed = false
 
+  /// The time of the last key event, if the report has not ended since.
+  var keyTime: Time?
+
   /// Whether its keys are ignored, because no person presses them.
   var isVirtualShift = false
 
   /// The input that `key` completes, if any.
   @inline(__always)
-  mutating func take(_ key: KeyEvent) throws(LineFault) -> Controller.Input? {
+  mutating func take(_ event: InputEvent) throws(LineFault) -> Controller.Input? {
+    // Without `SYN_REPORT`, which a filter may have removed, the times tell which events are one report.
+    let key = try KeyEvent(event, continuesFrame: keyTime == event.time)
+    keyTime = event.time
     guard !isSkipping, !isVirtualShift else { return nil }
     if isMissed, key.action == .release {
       return .missedRelease(id, key.key, at: key.time)
@@ -111,7 +117,7 @@ private struct DeviceEvents {
   /// The input that the end of a report completes, if any.
   @inline(__always)
   mutating func endReport(at end: Time) -> Controller.Input? {
-    (isSkipping, isMissed) = (false, false)
+    (isSkipping, isMissed, keyTime) = (false, false, nil)
     guard let found = differences else { return nil }
     differences = nil
     return .synchronized(id, found, at: found.isEmpty ? end : differencesTime)
@@ -120,13 +126,13 @@ private struct DeviceEvents {
 
 extension KeyEvent {
   /// The key event of `event`, whose type is `EV_KEY`.
-  fileprivate init(_ event: InputEvent) throws(LineFault) {
+  fileprivate init(_ event: InputEvent, continuesFrame: Bool) throws(LineFault) {
     guard let key = KeyCode(event.code) else {
       throw LineFault("key code \(event.code) is above \(KeyCode.max)")
     }
     guard let action = KeyEvent.Action(rawValue: event.value) else {
       throw LineFault("key value \(event.value) is not 0, 1 or 2")
     }
-    self.init(time: event.time, key: key, action: action)
+    self.init(time: event.time, key: key, action: action, continuesFrame: continuesFrame)
   }
 }

@@ -49,9 +49,10 @@ final class RecordingFile {
         sections[device].text += sections[device].writer.text(of: input)
         continue
       }
-      // The kernel gives all events of a report the same time.
       var keys = [event]
-      while case .key(input.device, let next)? = rest.first, next.time == event.time {
+      while case .key(input.device, let next)? = rest.first, next.continuesFrame,
+        next.time == event.time
+      {
         keys.append(next)
         rest.removeFirst()
       }

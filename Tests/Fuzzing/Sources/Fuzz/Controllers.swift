@@ -93,6 +93,13 @@ private struct Trial {
 
   /// With debouncing, the redactor relies on a kernel whose times of one device never step back.
   private mutating func forgetRedactedIfStepsBack(_ input: Controller.Input) {
+    // Several keys that were found down have one code, so they are one key of a shortcut, and one for
+    // which Shift was lifted.
+    switch input {
+    case .opened(_, let held) where held.count > 1: redacted = nil
+    case .synchronized(_, let found, _) where found.count > 2: redacted = nil
+    default: break
+    }
     guard let device = input.device, let time = input.time else { return }
     let last = redactedTimes.updateValue(time, forKey: device) ?? time
     let isDebouncing = reference.settings.debounce > .zero

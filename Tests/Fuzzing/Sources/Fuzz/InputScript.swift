@@ -15,6 +15,8 @@ struct InputScript {
   private var devices = [DeviceID(order: 0), DeviceID(order: 1), DeviceID(order: 2)]
   private var opened = 3
   private var grabs: UInt8 = 0
+  /// The device and the time of the last key event.
+  private var last: (device: DeviceID, time: Int64)?
 
   /// What happens next.
   enum Step {
@@ -50,8 +52,8 @@ struct InputScript {
 
   /// What may lie between two inputs, in microseconds; a step back too.
   private static let steps: [Int64] = [
-    0, 1, 999, 1000, 50_000, 199_999, 200_000, 300_000, 499_999, 500_000, 500_001, -1, -1000,
-    -499_999, -500_000, 60_000_000,
+    0, 1, 100, 499, 500, 999, 1000, 50_000, 199_999, 200_000, 300_000, 499_999, 500_000, 500_001,
+    -1, -1000, -499_999, -500_000, 29_999_999, 30_000_000, 60_000_000,
   ]
 
   /// All bindings that a script may have, by what makes a chord: two bits say which of them it has.
@@ -169,16 +171,22 @@ struct InputScript {
       configure(which, choices.byte())
       return .configure(settings, rows, now)
     }
-    return input(kind % 16, which, place, device, now).map(Step.input)
+    let continuesFrame = kind & 0x10 != 0 && last?.device == device && last?.time == time
+    let input = input(kind % 16, which, place, device, now, continuesFrame)
+    if case .key? = input { last = (device, time) } else if input != nil { last = nil }
+    return input.map(Step.input)
   }
 
   private mutating func input(
-    _ kind: UInt8, _ which: UInt8, _ place: Int, _ device: DeviceID, _ now: Time
+    _ kind: UInt8, _ which: UInt8, _ place: Int, _ device: DeviceID, _ now: Time,
+    _ continuesFrame: Bool
   ) -> Controller.Input? {
     switch kind {
-    case 0...5: return .key(device, KeyEvent(time: now, key: key(which), action: .press))
-    case 6...8: return .key(device, KeyEvent(time: now, key: key(which), action: .release))
-    case 9: return .key(device, KeyEvent(time: now, key: key(which), action: .autorepeat))
+    case 0...9:
+      let action: KeyEvent.Action = kind < 6 ? .press : kind < 9 ? .release : .autorepeat
+      return .key(
+        device,
+        KeyEvent(time: now, key: key(which), action: action, continuesFrame: continuesFrame))
     case 10:
       let report = LEDReport(
         LEDs(rawValue: UInt16(which & 3)), on: LEDs(rawValue: UInt16(which >> 2 & which & 3)))

@@ -47,13 +47,20 @@ struct Reference {
   var tap: Tap?
   var releases: [DeviceID: [Release]] = [:]
   var openShifts: [OpenShift] = []
+  var lifts: [ReferenceLift] = []
+  /// The last press of a key that types no character.
+  var silent: (device: DeviceID, key: UInt16, time: Int64)?
+  /// When the keys that move the cursor and the buttons that are down were pressed or repeated last; `nil`
+  /// before the first input after their device was opened.
+  var ofShortcuts: [DeviceID: [UInt16: Int64?]] = [:]
   /// In the order of their presses.
   var openUses: [ReferenceUse] = []
   var releaseCount = 0
   /// What another daemon awaited: a key, and the name of the event of its release.
   var inherited: [(key: UInt16, event: String)] = []
   var locks = ReferenceLocks()
-  private var shiftSince: Int64 = 0
+  /// When a press of Shift was found whose time is unknown.
+  private var shiftFound: Int64 = 0
   var changes: [Change] = []
 
   init(_ settings: Settings, _ rows: [Row]) {
@@ -65,7 +72,8 @@ struct Reference {
   /// Whether a controller that knows the states, the releases that are awaited, and the keys that are
   /// down, knows all there is.
   var isTold: Bool {
-    tap == nil && openShifts.isEmpty && releases.values.allSatisfy(\.isEmpty)
+    tap == nil && openShifts.isEmpty && lifts.isEmpty && ofShortcuts.values.allSatisfy(\.isEmpty)
+      && releases.values.allSatisfy(\.isEmpty)
       && inherited.isEmpty && openUses.count < 2 && openUses.allSatisfy(isTold)
       && down.allSatisfy { device, keys in
         keys.allSatisfy { key, isBound in !isBound || openUses.contains { $0.isOf(key, device) } }
@@ -73,16 +81,19 @@ struct Reference {
   }
 
   /// When something is due: a tap that cannot bounce any more, and an `on` that nobody used.
-  private var due: (tap: Int64?, shift: Int64?) {
+  private var due: (lift: Int64?, tap: Int64?, shift: Int64?) {
+    let returned = lifts.compactMap(\.returned).first
+    if let end = later(returned, .microseconds(1)) { return (end, nil, nil) }
     // A tap that may be a bounce keeps the timeout waiting.
-    if let released = later(tap?.released, settings.debounce) { return (released, nil) }
-    return (nil, endOfShift)
+    let wait = max(settings.debounce, Self.remapping)
+    if let released = later(tap?.released, wait) { return (nil, released, nil) }
+    return (nil, nil, endOfShift)
   }
 
   /// When an unused `on` times out; `nil` if it does not, or if Shift is not `on`.
   var endOfShift: Int64? {
     guard case .on(let pressed) = shift else { return nil }
-    return later(pressed?.microseconds ?? shiftSince, settings.shift.timeout)
+    return later(pressed?.microseconds ?? shiftFound, settings.shift.timeout)
   }
 
   func later(_ time: Int64?, _ interval: Duration?) -> Int64? {
@@ -93,7 +104,7 @@ struct Reference {
 
   /// What the controller has to say is due.
   var deadline: Time? {
-    ([due.tap, due.shift, dueOfLocks] + openUses.map(due)).compactMap { $0 }.min().map(
+    ([due.lift, due.tap, due.shift, dueOfLocks] + openUses.map(due)).compactMap { $0 }.min().map(
       Time.init(microseconds:))
   }
 
@@ -108,6 +119,9 @@ struct Reference {
   mutating func letPass(_ time: Time) {
     perform(by: time)
     if locks.isUntold { tellLocks(time) }
+    for (device, keys) in ofShortcuts {
+      ofShortcuts[device] = keys.mapValues { $0 ?? time.microseconds }
+    }
   }
 
   private mutating func perform(by time: Time) {
@@ -115,7 +129,9 @@ struct Reference {
       let uses = openUses.indices.filter { due(openUses[$0]) == next.microseconds }
       // Releases come before holds, in their order.
       let order = openUses.map { $0.released == nil ? Int.max : $0.order }
-      if let place = uses.min(by: { order[$0] < order[$1] }) {
+      if due.lift == next.microseconds {
+        pressReturned()
+      } else if let place = uses.min(by: { order[$0] < order[$1] }) {
         actOnUse(place, next)
       } else if dueOfLocks == next.microseconds {
         tellLocks(next)
@@ -129,6 +145,7 @@ struct Reference {
   }
 
   mutating func countTap() {
+    pressReturned()
     guard let tap, tap.released != nil else { return }
     self.tap = nil
     let pressed = Time(microseconds: tap.pressed)
@@ -161,6 +178,7 @@ struct Reference {
   mutating func restart() {
     inherited = awaited + inherited
     (down, releases, openUses, openShifts, tap) = ([:], [:], [], [], nil)
+    (lifts, silent, ofShortcuts) = ([], nil, [:])
     locks = ReferenceLocks(all: locks.all.mapValues { ReferenceLocks.One(state: $0.state) })
   }
 
@@ -171,14 +189,21 @@ struct Reference {
     case .opened(let device, let held):
       releases[device] = nil
       openShifts.removeAll { $0.device == device }
-      for key in held { down[device, default: [:]][key.number] = false }
+      lifts.removeAll { $0.device == device }
+      for key in held {
+        down[device, default: [:]][key.number] = false
+        noteShortcut(key.number, device, nil)
+      }
       for key in held { inherit(key.number, device) }
     case .key(let device, let event):
       letPass(event.time)
-      take(event.key.number, event.action, device, event.time, event.time)
+      take(
+        event.key.number, event.action, device, event.time, event.time,
+        isSameReport: event.continuesFrame)
     case .missedRelease(let device, let key, let time):
       letPass(time)
       take(key.number, .release, device, time, time)
+      lifts.removeAll { $0.device == device }
     case .synchronized(let device, let differences, let time):
       letPass(time)
       countTap()
@@ -187,19 +212,24 @@ struct Reference {
       openShifts = []
       let pressed = differences.filter(\.isDown).map(\.key.number)
       for difference in differences where !difference.isDown {
-        take(difference.key.number, .release, device, nil, time)
+        take(difference.key.number, .release, device, nil, time, isSameReport: true)
       }
       let order: [(UInt16) -> Bool] = [
         { ![nil, "shift"].contains(Keys.modifier($0)) }, { Keys.modifier($0) == "shift" },
         { Keys.modifier($0) == nil },
       ]
-      for part in order { for key in pressed.filter(part) { take(key, .press, device, nil, time) } }
+      for part in order {
+        for key in pressed.filter(part) {
+          take(key, .press, device, nil, time, isSameReport: true)
+        }
+      }
     case .gone(let device, let time):
       letPass(time)
       countTap()
       endUses(on: device, time)
       openShifts.removeAll { $0.device == device }
-      down[device] = nil
+      lifts.removeAll { $0.device == device }
+      (down[device], ofShortcuts[device]) = (nil, nil)
       releases[device] = nil
       locks.leds[device] = nil
       tellLocks(time)
@@ -246,9 +276,9 @@ struct Reference {
 
   mutating func send(_ event: ShiftRules.Event, _ time: Time) {
     guard let next = settings.shift.next(shift, on: event) else { return }
+    if case .shiftPressed(nil) = event { shiftFound = time.microseconds }
     if shift.name != next.name {
       add(.shift, shift.name, next.name, event.name, time)
-      shiftSince = time.microseconds
     }
     shift = next
   }

@@ -3,18 +3,29 @@ import KeyboardModes
 /// What the rules say of one event of one key.
 extension Reference {
   mutating func take(
-    _ key: UInt16, _ action: KeyEvent.Action, _ device: DeviceID, _ time: Time?, _ stamp: Time
+    _ key: UInt16, _ action: KeyEvent.Action, _ device: DeviceID, _ time: Time?, _ stamp: Time,
+    isSameReport: Bool = false
   ) {
     let held = modifiers(without: key, on: device)
     let types = Keys.characters.contains(key) && held.isDisjoint(with: Keys.commands)
     switch action {
-    case .press where goesOn(key, device, stamp): break
+    case .press where goesOn(key, device, stamp):
+      noteShortcut(key, device, stamp)
+      if Keys.modifier(key) == "shift" {
+        lifts.removeAll { $0.shift == key && $0.device == device }
+      } else if !lifts.isEmpty {
+        lift(for: key, device, stamp, isSameReport, types: Keys.characters.contains(key))
+      }
+      resumeUse(key, device, stamp)
     case .press:
-      press(key, device, time, stamp, held, types)
+      press(key, device, time, stamp, held, types, isSameReport)
     case .release:
       guard let wasConsumed = down[device]?.removeValue(forKey: key) else { return }
+      ofShortcuts[device]?[key] = nil
+      endLifts(byReleaseOf: key, device, stamp, isSameReport)
       release(key, device, stamp, wasConsumed)
     case .autorepeat:
+      if ofShortcuts[device]?[key] != nil { noteShortcut(key, device, stamp) }
       guard down[device]?[key] != true, types else { return }
       countTap()
       openShifts = []
@@ -24,29 +35,60 @@ extension Reference {
 
   private mutating func press(
     _ key: UInt16, _ device: DeviceID, _ time: Time?, _ stamp: Time, _ held: Set<String>,
-    _ types: Bool
+    _ types: Bool, _ isSameReport: Bool
   ) {
-    let matched = rows.filter { $0.key == key && $0.modifiers == held }
+    noteShortcut(key, device, stamp)
+    if Keys.modifier(key) == "shift" {
+      down[device, default: [:]][key] = false
+      for place in openShifts.indices
+      where openShifts[place].key == key && openShifts[place].device == device {
+        openShifts[place].isUp = false
+      }
+      if isPress(key, device, stamp, isSameReport, mayWait: time != nil) {
+        act(key, device, time, stamp, held, [], types: false, isSameReport: isSameReport)
+      }
+      return
+    }
+    pressReturned()
+    let alone = rows.filter { $0.key == key && $0.modifiers == held }
+    let shifted = rows.filter { $0.key == key && $0.modifiers == held.union(["shift"]) }
+    let isLifted = isLifted(for: device, stamp, isSameReport, types: types && alone.isEmpty)
+    let matched = time != nil && isLifted && !shifted.isEmpty ? shifted : alone
+    act(key, device, time, stamp, held, matched, types: types, isSameReport: isSameReport)
+  }
+
+  /// What a press does, whose chord is of these rows.
+  mutating func act(
+    _ key: UInt16, _ device: DeviceID, _ time: Time?, _ stamp: Time, _ held: Set<String>,
+    _ matched: [Row], types: Bool, isSameReport: Bool
+  ) {
+    let isCharacter = types && matched.isEmpty
     let isNothing =
       matched.isEmpty
       && (Keys.nothing.contains(key) || !settings.pointers && Keys.buttons.contains(key))
     down[device, default: [:]][key] = !matched.isEmpty
+    let isShift = Keys.modifier(key) == "shift"
     if !isNothing {
-      countTap()
+      let isWithTap = tap.map { tap in
+        tap.device == device
+          && isLifted(for: device, stamp, isSameReport, types: isCharacter, shift: tap.key)
+      }
+      if isWithTap != true { countTap() }
       tap = nil
       endTaps()
     }
     endUses(pressedAgain: key, device, stamp)
-    if Keys.modifier(key) == "shift" {
+    if !isShift, !isNothing { lift(for: key, device, stamp, isSameReport, types: isCharacter) }
+    if isShift {
       pressShift(key, device, time, stamp, held)
     } else if !matched.isEmpty {
-      useShift(stamp)
+      useShift(stamp, device)
       begin(matched, key, device, time, stamp)
     } else if types {
       openShifts = []
       send(.characterTyped, stamp)
     } else if !isNothing && key != Keys.altGr {
-      useShift(stamp)
+      useShift(stamp, device)
     }
   }
 
@@ -61,13 +103,11 @@ extension Reference {
     }
     if let place = openShifts.firstIndex(where: { $0.key == key && $0.device == device }) {
       openShifts[place].isUp = true
-      if !mayBounce { openShifts.remove(at: place) }
     }
     releaseUses(key, device, stamp)
     guard var over = tap, over.key == key, over.device == device else { return }
     over.released = stamp.microseconds
     tap = isWithin(settings.tapTimeout, over.pressed, stamp.microseconds) ? over : nil
-    if !mayBounce { countTap() }
   }
 
   /// Whether a press is a bounce, and the key what it was.
@@ -75,6 +115,10 @@ extension Reference {
     forgetReleases(device, stamp.microseconds)
     guard let place = releases[device]?.firstIndex(where: { $0.key == key }) else { return false }
     down[device, default: [:]][key] = releases[device]?.remove(at: place).wasConsumed
+    return true
+  }
+
+  private mutating func resumeUse(_ key: UInt16, _ device: DeviceID, _ stamp: Time) {
     if tap?.key == key, tap?.device == device {
       tap?.released = nil
       letPass(stamp)
@@ -84,7 +128,12 @@ extension Reference {
       openShifts[place].isUp = false
     }
     resumeUses(key, device, stamp)
-    return true
+  }
+
+  /// Notes when a key was pressed with which Shift is part of a shortcut.
+  mutating func noteShortcut(_ key: UInt16, _ device: DeviceID, _ stamp: Time?) {
+    guard Keys.navigation.contains(key) || Keys.buttons.contains(key) else { return }
+    ofShortcuts[device, default: [:]].updateValue(stamp?.microseconds, forKey: key)
   }
 
   private mutating func forgetReleases(_ device: DeviceID, _ time: Int64) {
@@ -98,7 +147,12 @@ extension Reference {
   ) {
     // What was not seen released was released.
     openShifts.removeAll { $0.key == key && $0.device == device }
-    let allDown = Set(down.values.flatMap(\.keys))
+    let recent = ofShortcuts.values.flatMap { keys in
+      keys.filter { key in
+        key.value.map { isWithin(.seconds(30), $0, stamp.microseconds) } ?? true
+      }.keys
+    }
+    let allDown = Set(recent)
     let isShortcut =
       !held.isDisjoint(with: Keys.commands) || !allDown.isDisjoint(with: Keys.navigation)
       || settings.pointers && !allDown.isDisjoint(with: Keys.buttons)
@@ -116,8 +170,13 @@ extension Reference {
   }
 
   /// A key goes down that types no character.
-  private mutating func useShift(_ stamp: Time) {
-    guard let earliest = openShifts.first(where: { !$0.isUp }) else {
+  private mutating func useShift(_ stamp: Time, _ device: DeviceID) {
+    let earliest = openShifts.first { shift in
+      !shift.isUp
+        || shift.device == device
+          && isLifted(for: device, stamp, true, types: false, shift: shift.key)
+    }
+    guard let earliest else {
       guard settings.shiftUsedBy == .any else { return }
       openShifts = []
       return send(.characterTyped, stamp)

@@ -1,0 +1,131 @@
+/// The Shifts that are up although a hand may hold them: a remapper lifts Shift for a key that is to be
+/// sent without it, and presses it again. keyd does so for its layer `[shift]`, in frames of their own;
+/// the key overrides of firmware do so in the frames of the key.
+///
+///     keyd      Shift   P----R          P---R    P: its press, R: its release
+///               Delete        P--------R         less than 0.5 ms from those of Shift
+///     firmware  Shift   P----R         P----R
+///               Delete       P---------R         in the frames of those of Shift
+///
+/// - A key that goes down less than 0.5 ms after Shift's release, on the same device, is pressed *with*
+///   that Shift. A key that types a character is not if it goes down in the frame of the release: at
+///   8 ms of polling, a fast hand often presses the next letter within the frame in which it lets go.
+/// - The Shift is *lifted* from then on, until 0.5 ms after the release of this key, and of those that
+///   go down meanwhile. Pressed again within 0.5 ms of such a release, Shift *continues* its press. A
+///   release in the frame of Shift's return counts only if its key types no character.
+///
+/// The order within a frame is that of the keyboard's description, so it means nothing. A Shift that
+/// may return in one frame with a release waits for the end of the frame.
+struct LiftedShifts: Sendable {
+  /// No hand is so fast; no remapper is so slow.
+  static var limit: Duration { .microseconds(500) }
+
+  private struct Lift: Sendable {
+    let shift: DeviceKey
+    let released: Time
+    /// The keys that are down and went down meanwhile.
+    var keys: [(code: KeyCode, types: Bool)] = []
+    /// The last release of one of them, and of one that types no character.
+    var keyReleased: Time?
+    var silentReleased: Time?
+    /// When Shift was pressed again, if that waits for the end of its frame.
+    var returned: Time?
+
+    func isOver(at time: Time) -> Bool {
+      keys.isEmpty && !time.isWithin(LiftedShifts.limit, of: keyReleased ?? released)
+    }
+
+    func goesOn(at time: Time, _ inFrame: Bool) -> Bool {
+      if let silentReleased, time.isWithin(LiftedShifts.limit, of: silentReleased) { return true }
+      guard let keyReleased, !inFrame || time != keyReleased else { return false }
+      return time.isWithin(LiftedShifts.limit, of: keyReleased)
+    }
+  }
+
+  private var lifts: [Lift] = []
+
+  /// The last press of a key that types no character, which may be in the frame of a Shift's release.
+  private var latest: (key: DeviceKey, time: Time)?
+
+  var isEmpty: Bool { lifts.isEmpty }
+
+  /// When a press that waits for the end of its frame counts, with its own time; `nil` if none waits.
+  var due: Time? {
+    lifts.isEmpty ? nil : lifts.lazy.compactMap(\.returned).first?.advanced(by: .microseconds(1))
+  }
+
+  /// Whether `key` is pressed at `time` with a lifted Shift, or with `shift`.
+  ///
+  /// - Parameters:
+  ///   - inFrame: whether the event before, on this device, is in the same frame.
+  ///   - types: whether the key types a character.
+  func hold(
+    _ key: DeviceKey, at time: Time, _ inFrame: Bool, types: Bool, _ shift: DeviceKey? = nil
+  ) -> Bool {
+    lifts.contains { lift in
+      lift.shift.device == key.device && (shift == nil || shift == lift.shift)
+        && time.isWithin(Self.limit, of: lift.released)
+        && !(types && inFrame && time == lift.released)
+    }
+  }
+
+  /// A key other than Shift goes down.
+  mutating func press(_ key: DeviceKey, at time: Time, _ inFrame: Bool, types: Bool) {
+    if !types { latest = (key, time) }
+    lifts.removeAll { $0.shift.device == key.device && $0.isOver(at: time) }
+    for index in lifts.indices where lifts[index].shift.device == key.device {
+      let isNext = types && inFrame && time == lifts[index].released
+      if !isNext { lifts[index].keys.append((key.code, types)) }
+    }
+  }
+
+  /// A Shift goes down; returns whether this is a press of its own now.
+  ///
+  /// - Parameter mayWait: whether it may wait for the end of its frame.
+  mutating func press(
+    shift: DeviceKey, at time: Time, _ inFrame: Bool, mayWait: Bool
+  ) -> Bool {
+    guard let index = lifts.firstIndex(where: { $0.shift == shift }) else { return true }
+    let goesOn = lifts[index].goesOn(at: time, inFrame)
+    if !goesOn, mayWait, lifts[index].keys.contains(where: { !$0.types }) {
+      lifts[index].returned = time
+      return false
+    }
+    lifts.remove(at: index)
+    return !goesOn
+  }
+
+  /// Any key goes up.
+  mutating func release(_ key: DeviceKey, at time: Time, _ inFrame: Bool) {
+    if key.code.isShift {
+      forget(key)
+      var lift = Lift(shift: key, released: time)
+      if inFrame, let latest, latest.time == time, latest.key.device == key.device {
+        lift.keys = [(latest.key.code, false)]
+      }
+      return lifts.append(lift)
+    }
+    for index in lifts.indices where lifts[index].shift.device == key.device {
+      guard let place = lifts[index].keys.firstIndex(where: { $0.code == key.code }) else {
+        continue
+      }
+      let types = lifts[index].keys.remove(at: place).types
+      lifts[index].keyReleased = time
+      if !types { lifts[index].silentReleased = time }
+    }
+    // A Shift that waits is in the frame of this release.
+    lifts.removeAll { $0.returned != nil && $0.silentReleased == $0.returned }
+  }
+
+  /// Ends the wait of the Shifts that were pressed again, and returns them.
+  mutating func settle() -> [(shift: DeviceKey, time: Time)] {
+    guard !lifts.isEmpty else { return [] }
+    defer { lifts.removeAll { $0.returned != nil } }
+    return lifts.compactMap { lift in lift.returned.map { (lift.shift, $0) } }
+  }
+
+  /// Forgets a Shift whose release was a bounce.
+  mutating func forget(_ shift: DeviceKey) { lifts.removeAll { $0.shift == shift } }
+
+  mutating func remove(_ device: DeviceID) { lifts.removeAll { $0.shift.device == device } }
+}
