@@ -48,10 +48,11 @@ struct EvemuParser: EntryParser {
     var fields = Fields(line, from: 2)
     let number: UInt16? = fields.hexadecimal(digits: 1...4)
     let letter = Character(Unicode.Scalar(line[0]))
-    guard letter == "N" || number != nil || fields.next()?.contains(UInt8(ascii: ".")) != true
-    else { throw LineFault("neither an evemu event nor a header line") }
     // The letter alone is not enough: /proc/bus/input/devices has lines such as `I: Bus=0011`.
-    isRecognized = isRecognized || letter == "N" || number != nil
+    guard letter == "N" || number != nil else {
+      throw LineFault("neither an evemu event nor a header line")
+    }
+    isRecognized = true
     switch (letter, number) {
     case ("L", let led?):
       return LEDReport(number: led, value: try fields.value()).map { .leds($0, device: 0) }
