@@ -117,6 +117,19 @@ struct PassedOverTests {
     }
   }
 
+  @Test("events and other lines may be indented", arguments: passed)
+  func indented(_ format: RecordingFormat, _ lines: [String]) throws {
+    guard format != .libinput else { return }
+    let all = (try #require(Self.events[format])) + lines.map { "\($0)\n" }.joined()
+    for indentation in ["    ", "\t"] {
+      let text = all.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        .filter { $0 != "^C" }.map { "\(indentation)\($0)\n" }.joined()
+      let outcome = try read(text, format: format)
+      #expect(outcome.error == nil)
+      #expect(outcome.events.count == 1)
+    }
+  }
+
   /// Lines that no tool writes; each format has more in its own tests.
   private static let foreign = [
     "hello", "$ sudo evtest /dev/input/event3", "user@host:~$ exit", "> quoted", "^Cagain", "0000",

@@ -12,8 +12,8 @@ extension Node {
   /// - Returns: the document's value; `nil` if the text is empty or has only comments.
   /// - Throws: if the YAML is wrong or refused; see ``Parser``.
   static func document(parsing bytes: [UInt8], file: Int) throws(YAMLError) -> Node? {
-    if let encoding = wideEncoding(of: bytes) {
-      throw YAMLError(encoding.fault, at: Mark(file: file, line: 1, column: 1))
+    if let fault = encodingFault(of: bytes) {
+      throw YAMLError(fault, at: Mark(file: file, line: 1, column: 1))
     }
     try Parser.refuseTagDirectives(in: bytes, file: file)
     let result = bytes.withUnsafeBufferPointer { text in

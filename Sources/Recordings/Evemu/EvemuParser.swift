@@ -17,6 +17,7 @@ struct EvemuParser: EntryParser {
   private(set) var isRecognized = false
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
+    let line = UnsafeRawBufferPointer(rebasing: line.drop { $0 == .space || $0 == .tab })
     if line.begins(with: "E: ") {
       return try parseEvent(Fields(line, from: 3))
     }
@@ -26,9 +27,8 @@ struct EvemuParser: EntryParser {
     }
     if line.count >= 2, line[1] == UInt8(ascii: ":"), "NIPBALS".utf8.contains(line[0]) {
       return try parseHeader(line)
-    } else if line.contains(where: { $0 != .space && $0 != .tab }) {
-      throw LineFault("neither an evemu event nor a header line")
     }
+    guard line.isEmpty else { throw LineFault("neither an evemu event nor a header line") }
     return nil
   }
 

@@ -43,7 +43,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   /// the recording may be of keys that are still being typed.
   static func isKnown(from start: UnsafeRawBufferPointer) -> Bool {
     guard start.count < InputReader.longestLine else { return true }
-    guard start.count < RawParser.size64 || wideEncoding(of: start) == nil else { return true }
+    guard start.count < RawParser.size64 || encodingFault(of: start) == nil else { return true }
     // A 64-bit record looks like a 32-bit one until it is complete.
     guard start.count < RawParser.size64 || RecordingFormat(ofRecords: start) == nil else {
       return true

@@ -55,8 +55,8 @@ final class RecordingStream: BatchStream {
       RecordingFormat.isKnown(from: $0) || isBinary && $0.count >= RawParser.size64
     }
     let detected = RecordingFormat(of: start)
-    if !isBinary, detected == nil, let encoding = wideEncoding(of: start) {
-      throw RecordingError(encoding.fault, file: input.name)
+    if !isBinary, detected == nil, let fault = encodingFault(of: start) {
+      throw RecordingError(fault, file: input.name)
     }
     guard let used = format ?? detected else {
       throw RecordingError(
