@@ -14,12 +14,16 @@ extension ConfigurationReader {
   mutating func readKeyboard(_ node: Node) -> Bool {
     let values = members(of: node, "keyboard", known: ["bindings", "table"])
     guard values["table"].map({ readTable($0) }) ?? true else { return false }
+    if let replaces = values["table"]?["replaces"], replaces.isYes {
+      replacingFile = replaces.mark.file
+    }
     let table = configuration.settings.keyboard
     for event in KeyboardTable.standard.events where !table.events.contains(event) {
       configuration.settings.bindings.unbind(event)
     }
     guard let bindings = values["bindings"] else { return true }
-    let lists = members(of: bindings, "bindings", known: table.eventNames, each: "event")
+    let lists = members(
+      of: bindings, "bindings", known: table.eventNames, each: "event", since: replacingFile)
     // An event without a value keeps its default keys; an empty list removes them.
     let named = table.events.filter {
       lists[table.name(ofEvent: $0)].map { !$0.isEmpty } ?? false

@@ -11,6 +11,8 @@ struct ConfigurationReader {
   var configuration = Configuration()
   private(set) var faults: [Fault] = []
   private(set) var warnings: [Fault] = []
+  /// The index of the file whose table replaces those of the files before it.
+  var replacingFile = 0
 
   mutating func fail(_ message: @autoclosure @escaping () -> String, at node: Node) {
     fail(message(), at: node.mark)
@@ -119,7 +121,7 @@ struct ConfigurationReader {
   private mutating func readLEDs(_ node: Node) {
     let settings = configuration.settings
     let states = settings.shift.stateNames + settings.keyboard.stateNames
-    let lists = members(of: node, "leds", known: states, each: "state")
+    let lists = members(of: node, "leds", known: states, each: "state", since: replacingFile)
     var leds: [String: LEDs] = [:]
     for state in states {
       guard let list = lists[state] else { continue }
@@ -142,8 +144,10 @@ extension ConfigurationReader {
   /// - Parameters:
   ///   - what: the name of the mapping in messages.
   ///   - kind: what its names are: setting, state or event.
+  ///   - first: the first file whose names have to be known; those of earlier files are dropped.
   mutating func members(
-    of node: Node, _ what: String, known: [String], each kind: String = "setting"
+    of node: Node, _ what: String, known: [String], each kind: String = "setting",
+    since first: Int = 0
   ) -> [String: Node] {
     guard case .mapping(let pairs) = node.content else {
       // A name without a value, such as `shift:`, is not an error.
@@ -158,6 +162,7 @@ extension ConfigurationReader {
     for (key, value) in pairs.map({ ($0.key, $0.value) }) {
       guard let name = scalar(key) else { continue }
       if !isKnown.contains(name) {
+        guard key.mark.file >= first else { continue }
         fail(unknownName(name, kind, among: known), at: key)
       } else if values.updateValue(value, forKey: name) != nil {
         fail("duplicate \(kind) '\(name)'", at: key)

@@ -15,16 +15,17 @@ public struct ConfigurationText: Hashable, Sendable {
   /// How many drop-ins a file may have.
   public static let mostDropIns = 100
 
-  /// The file with this name and text.
+  /// The file with this name and text, which may begin with the mark that Windows puts before UTF-8.
   public init(name: String, bytes: [UInt8]) {
     self.name = name
-    self.bytes = bytes
+    self.bytes = Array(bytes.dropFirst(bytes.starts(with: "\u{feff}".utf8) ? 3 : 0))
   }
 
   /// The file at `path`, and its drop-ins: the files `*.yaml` in the folder `PATH.d`, in the order
   /// of their names.
   ///
-  /// If `path` is `nil`, the file is that at ``Configuration/systemPath``, which may be missing.
+  /// If `path` is `nil`, the file is that at ``Configuration/systemPath``. The file may be missing; one
+  /// that the user named only if it has drop-ins.
   /// Throws if a file cannot be read, if there are more than ``mostDropIns``, or if all files
   /// together are larger than ``sizeLimit``.
   ///
@@ -34,10 +35,13 @@ public struct ConfigurationText: Hashable, Sendable {
   ) throws(ConfigurationErrors) -> [ConfigurationText] {
     let main = path ?? Configuration.systemPath
     var files: [ConfigurationText] = []
+    let dropIns = try dropIns(of: main)
     // A missing file means the defaults; a file that cannot be read is an error.
-    if path != nil || !isMissing(main) { files.append(try read(main, mayWait: mayWait)) }
+    if !isMissing(main) || path != nil && dropIns.isEmpty {
+      files.append(try read(main, mayWait: mayWait))
+    }
     var room = sizeLimit - (files.first?.bytes.count ?? 0)
-    for dropIn in try dropIns(of: main) {
+    for dropIn in dropIns {
       let file = try read(dropIn, mayWait: false)
       room -= file.bytes.count
       guard room >= 0 else {

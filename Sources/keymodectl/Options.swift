@@ -69,10 +69,10 @@ let options: [Option] = [
     "write to FILE, which must not exist yet; by default to standard output"),
   .init("--show-keycodes", ["record"], "do not redact: the recording shows what is typed"),
   .init(
-    "--config", "FILE", ["graph", "record", "replay"],
+    "--config", "FILE", ["graph", "replay"],
     "use the settings of FILE; without it, the defaults apply, not the settings of the daemon"),
   .init(
-    "--config", "FILE", ["keys"],
+    "--config", "FILE", ["keys", "record"],
     "use the settings of FILE; by default those of /etc/keymoded/keymoded.yaml, if it is there"),
   .init(
     "--no-wait", ["wait", "watch", "while"], "if no daemon runs, do not wait for one: exit with 3"),

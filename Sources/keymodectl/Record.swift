@@ -10,12 +10,14 @@ func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   // The recording holds only what was asked for; a dump of memory could hold what was typed.
   forbidMemoryDumps()
   return try permitted("record") {
-    try Recorder(request) { complain($0) }.run() ? ExitStatus.done : ExitStatus.no
+    try Recorder(request, on: .ofThisProgram()) { complain($0) }.run()
+      ? ExitStatus.done : ExitStatus.no
   }
 }
 
 private func request(_ operands: [String], _ arguments: Arguments) throws -> RecordingRequest {
-  let configuration = try configuration(arguments)
+  // What is bound on this machine stays readable.
+  let configuration = try configuration(arguments, isOfMachine: true)
   let settings = configuration.settings
   var request = RecordingRequest(
     operands.isEmpty

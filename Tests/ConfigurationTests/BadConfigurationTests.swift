@@ -58,7 +58,20 @@ struct BadConfiguration: CustomTestStringConvertible {
         + "special characters\n"),
     .init(
       "utf-16", [0xff, 0xfe] + Array("s\0h\0".utf8),
-      "utf-16.yaml:1:1: not UTF-8: invalid leading UTF-8 octet\n"),
+      "utf-16.yaml:1:1: this is UTF-16, which PowerShell's '>' writes; "
+        + "'iconv -f UTF-16 -t UTF-8' converts it\n"),
+    .init(
+      "utf-16le", Array("s\0h\0".utf8),
+      "utf-16le.yaml:1:1: this is UTF-16, which PowerShell's '>' writes; "
+        + "'iconv -f UTF-16LE -t UTF-8' converts it\n"),
+    .init(
+      "utf-16be", Array("\0s\0h".utf8),
+      "utf-16be.yaml:1:1: this is UTF-16, which PowerShell's '>' writes; "
+        + "'iconv -f UTF-16BE -t UTF-8' converts it\n"),
+    .init(
+      "utf-8-mark", Array("\u{feff}shift: 1".utf8),
+      "utf-8-mark.yaml:1:8: shift must be a mapping; its possible settings are threshold, timeout, "
+        + "trigger, tap_timeout and used_by\n  shift: 1\n         ^\n"),
     .init(
       "utf-8-torn", Array("shift:\n  trigger: ".utf8) + [0xc3],
       "utf-8-torn.yaml:2:12: not UTF-8: incomplete UTF-8 octet sequence\n"),

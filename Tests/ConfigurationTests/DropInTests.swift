@@ -102,6 +102,29 @@ struct DropInTests {
                            rows: {t: {f: t, g: u}}}}
         """
       ),
+      // And the bindings and LEDs of earlier files with them, of what this table lacks.
+      (
+        [
+          """
+          keyboard:
+            table: {states: s, events: e, rows: {editingText: {e: s}}}
+            bindings: {clickMoreButton: F10, e: F11, tapTextField: F12}
+          leds: {s: LED_MISC, showingPanel: LED_MAIL, 'on': LED_SUSPEND}
+          """,
+          "keyboard: {bindings: {e: F8}}",
+          """
+          keyboard:
+            table: {replaces: yes, initial: t, states: t, events: tapTextField, rows: {t: {tapTextField: t}}}
+          leds: {t: LED_MUTE}
+          """,
+        ],
+        """
+        keyboard:
+          table: {replaces: yes, initial: t, states: t, events: tapTextField, rows: {t: {tapTextField: t}}}
+          bindings: {tapTextField: F12}
+        leds: {'on': LED_SUSPEND, t: LED_MUTE}
+        """
+      ),
     ] as [([String], String)])
   func merged(_ texts: [String], _ whole: String) throws {
     let merged = try Configuration(merging: files(texts))
@@ -143,6 +166,14 @@ struct DropInTests {
     #expect(said(of: wrong, right) == ["a.yaml\(told)"])
     #expect(said(of: right, wrong) == ["b.yaml\(told)"])
     #expect(said(of: right, wrong, right) == ["b.yaml\(told)"])
+    // What a table drops is an error only in the file of the table or behind it.
+    let table =
+      "keyboard:\n  table: {replaces: yes, initial: t, states: t, events: f, rows: {t: {f: t}}}\n"
+    let old = "  bindings: {clickMoreButton: F9}\nleds: {showingPanel: LED_MISC}\n"
+    #expect(said(of: "keyboard:\n" + old, table) == [])
+    #expect(said(of: table + old).map { $0.prefix(9) } == ["a.yaml:3:", "a.yaml:4:"])
+    #expect(
+      said(of: table, "keyboard:\n" + old).map { $0.prefix(9) } == ["b.yaml:2:", "b.yaml:3:"])
     #expect(said(of: "7", right).map { $0.prefix(11) } == ["a.yaml:1:1:"])
     #expect(
       said(
@@ -231,6 +262,25 @@ struct DropInTests {
     try FileManager.default.removeItem(atPath: "\(main).d")
     _ = try folder.write("k.yaml.d", "")
     #expect(error(main) == "\(main).d: Not a directory")
+  }
+
+  @Test("the file may be missing if it has drop-ins, each of which may begin with a mark")
+  func missingFile() throws {
+    let folder = try TemporaryFolder()
+    let main = "\(folder.path)/c.yaml"
+    let missing = "\(main): No such file or directory"
+    #expect(error(main) == missing)
+    try FileManager.default.createDirectory(
+      atPath: "\(main).d", withIntermediateDirectories: false)
+    #expect(error(main) == missing)
+    _ = try folder.write("c.yaml.d/a.yaml", "\u{feff}debounce: 3ms\n")
+    #expect(try Configuration.load(main).settings.debounce == .milliseconds(3))
+    _ = try folder.write("c.yaml.d/b.yaml", "\u{feff}shift: 1\n")
+    #expect(error(main)?.hasPrefix("\(main).d/b.yaml:1:8: shift must be a mapping") == true)
+    // A link that leads nowhere is a mistake.
+    try FileManager.default.removeItem(atPath: "\(main).d/b.yaml")
+    try FileManager.default.createSymbolicLink(atPath: main, withDestinationPath: "/nowhere")
+    #expect(error(main) == missing)
   }
 
   @Test("too many drop-ins, or too large ones, are refused")

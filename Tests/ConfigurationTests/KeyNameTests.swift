@@ -4,6 +4,7 @@ import Keyboards
 import Testing
 
 @testable import Configuration
+@testable import Keyboards
 
 @Suite("Key names")
 struct KeyNameTests {
@@ -32,6 +33,38 @@ struct KeyNameTests {
       #expect(KeyCode(writtenAs: name) == key, "\(name)")
       #expect(KeyCode(writtenAs: name.lowercased()) == key, "\(name)")
     }
+  }
+
+  /// The keys and buttons of the header that is installed, by name. `KEY_CNT` is the number of all.
+  private func header() throws -> [String: Int] {
+    let text = try String(contentsOfFile: "/usr/include/linux/input-event-codes.h", encoding: .utf8)
+    var codes: [String: Int] = [:]
+    for match in text.matches(of: /(?m)^#define[ \t]+((?:KEY|BTN)_\w+)[ \t]+(\w+)/)
+    where match.1 != "KEY_CNT" {
+      let value = String(match.2)
+      codes[String(match.1)] =
+        codes[value] ?? (value.hasPrefix("0x") ? Int(value.dropFirst(2), radix: 16) : Int(value))
+    }
+    return codes
+  }
+
+  @Test("every name of a key or button in the kernel's header is read, and none is of another key")
+  func allOfTheHeader() throws {
+    let codes = try header()
+    #expect(codes.count > 600)
+    for (name, code) in codes {
+      #expect(KeyCode(name: name)?.number == UInt16(code), "\(name)")
+      #expect(KeyCode(writtenAs: name)?.number == UInt16(code), "\(name)")
+      guard name.hasPrefix("KEY_"), !["KEY_MENU", "KEY_PRINT"].contains(name) else { continue }
+      let short = name.dropFirst(4)
+      for text in [String(short), short.replacing("_", with: "").lowercased()] {
+        #expect(KeyCode(writtenAs: text)?.number == UInt16(code), "\(text)")
+      }
+    }
+    for (name, code) in KeyCode.otherNames where codes[name] != nil {
+      #expect(codes[name] == code, "\(name)")
+    }
+    #expect(KeyCode(writtenAs: "HANGUEL") == KeyCode(name: "KEY_HANGEUL"))
   }
 
   @Test("a kernel's name without KEY_ is a short name of the same key, except Menu and Print")

@@ -42,12 +42,16 @@ struct KeyPressesTests {
   @Test(
     "each press is named with its modifiers and what it does",
     arguments: [
-      ("F9+", ["F9, free"]), ("Insert+ Insert-", ["Insert, tapTextField"]),
+      ("F9+", ["F9, free"]),
+      ("Insert+ Insert-", ["Insert, tapTextField", "Insert, released after 20ms"]),
       ("Menu+", ["Menu, clickMoreButton"]), ("KEY_MENU+", ["KEY_MENU, free"]),
-      ("V+ V= V- V+", ["V, characterTyped", "V, characterTyped"]),
+      ("V+ V= V- V+", ["V, characterTyped", "V, released after 40ms", "V, characterTyped"]),
       ("Super+ V+", ["Left_Super, modifier", "Super+V, free"]),
       ("Right_Super* V+", ["Right_Super, modifier", "Super+V, free"]),
-      ("Super+ Super- V+", ["Left_Super, modifier", "V, characterTyped"]),
+      (
+        "Super+ Super- V+",
+        ["Left_Super, modifier", "Left_Super, released after 20ms", "V, characterTyped"]
+      ),
       (
         "Ctrl+ Shift+ Period+",
         ["Left_Ctrl, modifier", "Left_Shift, modifier", "Ctrl+Shift+Period, free"]
@@ -75,7 +79,8 @@ struct KeyPressesTests {
       """
     #expect(
       try shown("F9+ Super+ V+ V- Super- Menu+ Ctrl+ Super+", configuration) == [
-        "F9, clickStickerButton", "Left_Super, modifier", "Super+V, clickMoreButton", "Menu, free",
+        "F9, clickStickerButton", "Left_Super, modifier", "Super+V, clickMoreButton",
+        "V, released after 20ms", "Left_Super, released after 60ms", "Menu, free",
         "Left_Ctrl, modifier", "Ctrl+Left_Super, clickStickerButton",
       ])
   }
@@ -83,8 +88,45 @@ struct KeyPressesTests {
   @Test("a bounce is no press")
   func bounces() throws {
     let script = "F9+@0 F9-@10000 F9+@12000 F9-@30000 F9+@35000"
-    #expect(try shown(script, "debounce: 5ms").count == 2)
-    #expect(try shown(script).count == 3)
+    func presses(_ lines: [String]) -> [String] { lines.filter { $0 == "F9, free" } }
+    #expect(presses(try shown(script, "debounce: 5ms")).count == 2)
+    #expect(presses(try shown(script)).count == 3)
+  }
+
+  @Test(
+    "a release tells how late it came, and whether it came with the press",
+    arguments: [
+      ("F9+@0 F9-@1300000", "F9, released after 1300ms"),
+      ("F9+@0 F9-@15000", "F9, released after 15ms"),
+      ("F9+@0 F9-@14999", "F9, released after 14ms: at once, so you cannot hold it to talk"),
+      ("F9+@7 F9-@7", "F9, released after 0s: at once, so you cannot hold it to talk"),
+      ("F9+@0 F9-@120", "F9, released after 120us: at once, so you cannot hold it to talk"),
+      ("F9+@0 F9*@5 F9-@2000000", "F9, released after 2s"),
+    ])
+  func releases(_ script: String, _ line: String) throws {
+    #expect(try shown(script).last == line)
+  }
+
+  @Test("a key without a release is told of once, after two seconds")
+  func notReleased() throws {
+    var presses = KeyPresses(settings: Settings())
+    func take(_ script: String, settled: Int64) throws -> [String] {
+      let batch = Batch(try inputs(script), settled: Time(microseconds: settled))
+      return presses.take(batch) { _, _ in [] }.map(\.text)
+    }
+    #expect(presses.wakeTime == nil)
+    #expect(try take("F9+@1000 V+@500000", settled: 500_000) == ["F9, free", "V, characterTyped"])
+    #expect(presses.wakeTime == Time(microseconds: 2_001_000))
+    #expect(try take("V-@600000", settled: 2_000_999) == ["V, released after 100ms"])
+    #expect(try take("", settled: 2_001_000) == ["F9, not released after 2s"])
+    #expect(presses.wakeTime == nil)
+    #expect(try take("", settled: 9_000_000) == [])
+    #expect(try take("F9-@9000000", settled: 9_000_000) == ["F9, released after 8999ms"])
+    // An unplugged keyboard holds no key.
+    #expect(try take("F9+@9100000", settled: 9_100_000) == ["F9, free"])
+    let gone = Controller.Input.gone(device, at: Time(microseconds: 9_200_000))
+    #expect(presses.take(Batch([gone])) { _, _ in [] } == [])
+    #expect(presses.wakeTime == nil)
   }
 
   @Test("a modifier whose release a grab hid is not held any more")

@@ -12,6 +12,7 @@ final class FIFOKeyboard {
     case leftCtrl = 29
     case leftShift = 42
     case capsLock = 58
+    case f9 = 67
   }
 
   private let folder: TemporaryFolder

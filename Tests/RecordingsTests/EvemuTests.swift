@@ -162,7 +162,7 @@ struct EvemuTests {
     for (format, error) in [
       (nil, RecordingError(unknownFormat, file: "/dev/zero")),
       (.evtest, RecordingError("not a line of text", file: "/dev/zero", line: 1)),
-      (.raw64, RecordingError("record 1: the time is out of range", file: "/dev/zero")),
+      (.raw64, RecordingError("record 1: the record is all zeros", file: "/dev/zero")),
     ] as [(RecordingFormat?, RecordingError)] {
       #expect(throws: error) {
         var recording = try Recording(opening: ["/dev/zero"], format: format)

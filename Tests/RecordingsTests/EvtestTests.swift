@@ -53,7 +53,7 @@ struct EvtestTests {
     ])
   func quirks(_ line: String) throws {
     for end in ["\n", "\r\n"] {
-      let outcome = try read("typed text\n" + line + end)
+      let outcome = try read("\t" + line + end)
       #expect(outcome.error == nil)
       #expect(try outcome.events == [event(3_000_000, 30, .press)])
     }
@@ -124,7 +124,9 @@ struct EvtestTests {
   @Test("an evtest recording may have no events, and other texts are refused")
   func withoutEvents() throws {
     #expect(try read(Self.header).error == nil)
-    #expect(try read("hello\n", format: .evtest).error == "FILE: not a recording")
+    let message = "neither an event nor a line of evtest's header"
+    #expect(try read("hello\n", format: .evtest).error == "FILE:1: \(message)")
+    #expect(try read("hello\n", format: .evtest, isLenient: true).error == "FILE: not a recording")
   }
 
   @Test("an event whose line is cut off is reported")

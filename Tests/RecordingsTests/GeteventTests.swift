@@ -84,14 +84,20 @@ struct GeteventTests {
   func androidNames() throws {
     let outcome = try read(
       """
-      [1.000000] EV_KEY       KEY_WIMAX            DOWN
+      [1.000000] EV_KEY       KEY_OF_ANDROID       DOWN
       [1.000000] EV_KEY       KEY_BRIGHTNESS_TOGGL DOWN
-      [1.000000] EV_KEY       BTN_JOYSTICK         DOWN
+      [1.000000] EV_KEY       BTN_OF_ANDROID       DOWN
       [3.000042] EV_KEY       KEY_A                DOWN\r\r
 
       """)
     #expect(outcome.error == nil)
     #expect(try outcome.events == [event(3_000_042, 30, .press)])
+  }
+
+  @Test("a key is known by each of the kernel's names")
+  func secondNames() throws {
+    let outcome = try read("[3.000042] EV_KEY       KEY_WIMAX            DOWN\n")
+    #expect(try outcome.events == [event(3_000_042, 246, .press)])
   }
 
   @Test("events between SYN_DROPPED and the next report of the same device are skipped")

@@ -58,7 +58,7 @@ struct RawTests {
       (record(1, -1, 1, 30, 1), "-1 microseconds are more than a second"),
       (record(-1, 0, 1, 30, 1), "the time is out of range"),
       (record(.max, 0, 1, 30, 1), "the time is out of range"),
-      (record(0, 0, 1, 30, 1), "the time is out of range"),
+      (record(0, 0, 0, 0, 0), "the record is all zeros"),
       (record(1, 0, 32, 30, 1), "event type 32 is above 31"),
       (record(1, 0, 1, 768, 1), "key code 768 is above 767"),
       (record(1, 0, 1, 30, 3), "key value 3 is not 0, 1 or 2"),
@@ -67,6 +67,24 @@ struct RawTests {
     let outcome = try Outcome(record(1, 0, 1, 30, 1) + bytes, format: .raw64)
     #expect(outcome.error == "FILE: record 2: \(message)")
     #expect(try outcome.events == [event(1_000_000, 30, .press)])
+  }
+
+  @Test("a recording may begin at time 0, and a file of zeros is none", arguments: [8, 4])
+  func zero(_ word: Int) throws {
+    let zeros = record(0, 0, 0, 0, 0, word: word)
+    let bytes =
+      record(0, 0, 4, 4, 42, word: word) + record(0, 0, 1, 42, 1, word: word) + zeros
+      + record(0, 80_000, 1, 42, 0, word: word) + record(0, 80_000, 0, 0, 0, word: word)
+    let outcome = try Outcome(bytes)
+    #expect(outcome.error == nil)
+    #expect(try outcome.events == [event(0, 42, .press), event(80_000, 42, .release)])
+    #expect(
+      try Outcome(Array(repeating: 0, count: 4096)).error == "FILE: \(unknownFormat)")
+    let format: RecordingFormat = word == 8 ? .raw64 : .raw32
+    for (end, number) in [(zeros, 6), (bytes + zeros + zeros, 9)] {
+      let torn = try Outcome(bytes + end, format: format)
+      #expect(torn.error == "FILE: record \(number): the record is all zeros")
+    }
   }
 
   @Test("records may cross the borders of the read buffer")

@@ -1,5 +1,6 @@
 import CLibyaml
 import Glibc
+import Terminal
 
 extension Node {
   /// The longest scalar in a document, in bytes. Longer ones are refused, because some operations
@@ -11,6 +12,9 @@ extension Node {
   /// - Returns: the document's value; `nil` if the text is empty or has only comments.
   /// - Throws: if the YAML is wrong or refused; see ``Parser``.
   static func document(parsing bytes: [UInt8], file: Int) throws(YAMLError) -> Node? {
+    if let fault = encodingFault(of: bytes) {
+      throw YAMLError(fault, at: Mark(file: file, line: 1, column: 1))
+    }
     try Parser.refuseTagDirectives(in: bytes, file: file)
     let result = bytes.withUnsafeBufferPointer { text in
       Result { () throws(YAMLError) -> Node? in

@@ -16,9 +16,20 @@ extension KeyCode {
   public init?(name: String) {
     guard !name.utf8.contains(0) else { return nil }  // to C, the name would end there
     let code = libevdev_event_code_from_name(UInt32(EV_KEY), name)
-    guard code >= 0 else { return nil }
-    self.init(code)
+    guard let number = code >= 0 ? Int(code) : Self.otherNames[name] else { return nil }
+    self.init(number)
   }
+
+  /// The keys by those of the header's names that libevdev, or an older version of it, lacks: second
+  /// names of keys, beginnings of ranges, and new keys.
+  static let otherNames = [
+    "KEY_MIN_INTERESTING": 0x71, "KEY_HANGUEL": 0x7a, "KEY_SCREENLOCK": 0x98,
+    "KEY_DIRECTION": 0x99, "KEY_DASHBOARD": 0xcc, "KEY_BRIGHTNESS_ZERO": 0xf4, "KEY_WIMAX": 0xf6,
+    "BTN_MISC": 0x100, "BTN_MOUSE": 0x110, "BTN_JOYSTICK": 0x120, "BTN_GAMEPAD": 0x130,
+    "BTN_DIGI": 0x140, "BTN_WHEEL": 0x150, "KEY_ZOOM": 0x174, "KEY_SCREEN": 0x177,
+    "KEY_BRIGHTNESS_TOGGLE": 0x1af, "KEY_LINK_PHONE": 0x1bf, "KEY_REFRESH_RATE_TOGGLE": 0x232,
+    "KEY_ACCESSIBILITY": 0x24e, "KEY_DO_NOT_DISTURB": 0x24f, "BTN_TRIGGER_HAPPY": 0x2c0,
+  ]
 }
 
 extension LEDs {

@@ -3,7 +3,7 @@ public import KeyboardModes
 import Linux
 public import Terminal
 
-/// Shows each press of keyboards in a line, until SIGINT, SIGTERM, SIGHUP or SIGQUIT.
+/// Shows each press and release of keyboards in a line, until SIGINT, SIGTERM, SIGHUP or SIGQUIT.
 ///
 /// Meanwhile the terminal neither shows nor keeps what is typed on it; see ``SilentTerminal``.
 public final class KeyViewer {
@@ -13,6 +13,8 @@ public final class KeyViewer {
   private let show: (TerminalText) throws(SystemError) -> Void
   private let notify: (TerminalText) -> Void
   private var signals: [EventSource] = []
+  /// Wakes the viewer to tell that a key is not released.
+  private var timer: EventSource?
   private var presses: KeyPresses
   private var names: [DeviceID: String] = [:]
   /// Whether all keyboards that are present have been opened.
@@ -44,10 +46,8 @@ public final class KeyViewer {
   /// - Throws: ``NoKeyboard``; `SystemError` if no keyboard can be opened or a line cannot be
   ///   shown.
   public func run() throws {
-    signals = try loop.addSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]) {
-      [loop, terminal] number in
-      if number == SIGTSTP { KeyViewer.pause(terminal) } else { loop.stop() }
-    }
+    signals = try loop.stopAtSignals(leaving: terminal)
+    timer = try loop.addTimer { [unowned self] in read() }
     terminal?.enter()
     defer { terminal?.leave() }
     try keyboards.start(on: loop) { [unowned self] in read() }
@@ -59,13 +59,6 @@ public final class KeyViewer {
     if let failure, failure.code != EPIPE { throw failure }
   }
 
-  /// Stops the process, as SIGTSTP does. While it is stopped, the terminal is as it was at first.
-  private static func pause(_ terminal: SilentTerminal?) {
-    terminal?.leave()
-    raise(SIGSTOP)
-    terminal?.enter()
-  }
-
   private func read() {
     var batch = Batch()
     keyboards.read(into: &batch)
@@ -73,6 +66,9 @@ public final class KeyViewer {
     for case .followed(let id, let device) in reports { names[id] = device.name }
     for press in presses.take(batch, keysUp: { keyboards.keysUp(among: $0, on: $1) }) {
       show(press)
+    }
+    if let time = presses.wakeTime {
+      timer?.set(at: UInt64(clamping: Keyboards.bootTime(settling: time)))
     }
     for report in reports { take(report) }
   }
@@ -87,7 +83,7 @@ public final class KeyViewer {
     }
   }
 
-  /// The key and its use, and the device behind them in a column of its own.
+  /// The press or release, and the device behind it in a column of its own.
   private func line(_ press: PressedKey) -> TerminalText {
     let padding = String(repeating: " ", count: max(0, 32 - press.text.count))
     return "\(press.text)\(padding)  \(names[press.device] ?? "")"

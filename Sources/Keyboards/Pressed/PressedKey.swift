@@ -1,11 +1,14 @@
 public import KeyboardModes
+import Terminal
 
 /// A press of a key, in words: what the key is called in a configuration, and what its press does.
+/// Or how long after its press the key was released.
 public struct PressedKey: Hashable, Sendable {
   /// The device of the key.
   public let device: DeviceID
   /// The key, after the modifiers that are held with it, and what the press does: the event that it
-  /// sends, `modifier`, or `free` if it does nothing. `Super+V, free`.
+  /// sends, `modifier`, or `free` if it does nothing: `Super+V, free`. Or the key and when it was
+  /// released: `V, released after 80 ms`, `V, not released after 2 s`.
   public let text: String
 }
 
@@ -13,11 +16,35 @@ public struct PressedKey: Hashable, Sendable {
 public struct KeyPresses {
   private var controller: Controller
 
+  /// The keys that are down, of those whose presses were returned: since when, and whether it was
+  /// told that they are not released.
+  private var down: [Held: (since: Time, isTold: Bool)] = [:]
+
+  private struct Held: Hashable {
+    let device: DeviceID
+    let key: KeyCode
+  }
+
+  /// After so long without a release, that is told.
+  private static let longPress = Duration.seconds(2)
+
+  /// People hold a key longer, in microseconds. Keys that a laptop handles itself send both at once.
+  private static let shortestPress = 15_000
+
+  /// When to take the next batch at the latest, to tell that a key is not released; `nil` if none has
+  /// to be.
+  public var wakeTime: Time? {
+    down.values.filter { !$0.isTold }.map(\.since).min().map {
+      Time(microseconds: $0.microseconds &+ Self.longPress.wholeMicroseconds)
+    }
+  }
+
   /// Finds the meanings by these settings. No key is down yet.
   public init(settings: Settings) { controller = Controller(settings: settings) }
 
-  /// Takes the next batch, and returns the presses in it, without bounces and autorepeats. Presses
-  /// that were found after a loss of events are not among them, because their order is unknown.
+  /// Takes the next batch, and returns the presses in it, without bounces and autorepeats, and the
+  /// releases of the keys. Those that were found after a loss of events are not among them, because
+  /// their order is unknown.
   ///
   /// - Parameter keysUp: returns which of some keys the kernel reports as up on a device.
   public mutating func take(
@@ -28,15 +55,22 @@ public struct KeyPresses {
       let input = batch.inputs[index]
       let rest = batch.inputs[(index + 1)...]
       for release in controller.missedReleases(before: input, followedBy: rest, keysUp: keysUp) {
+        _ = self.release(release)
         controller.take(release)
       }
-      if let press = press(input) { presses.append(press) }
+      if let press = press(input) ?? release(input) { presses.append(press) }
       controller.take(input)
+    }
+    for (held, (since, isTold)) in down
+    where !isTold && since < batch.settled && !since.isWithin(Self.longPress, of: batch.settled) {
+      down[held] = (since, true)
+      let text = "\(held.key.shortName), not released after \(Self.longPress.written)"
+      presses.append(PressedKey(device: held.device, text: text))
     }
     return presses
   }
 
-  private func press(_ input: Controller.Input) -> PressedKey? {
+  private mutating func press(_ input: Controller.Input) -> PressedKey? {
     guard case .key(let device, let event) = input, event.action == .press,
       let (meaning, held) = controller.meaning(
         ofPress: event.key, on: device, at: event.time, inFrame: event.continuesFrame)
@@ -49,9 +83,30 @@ public struct KeyPresses {
       case .navigation, .button, .other, .altGr, .inert:
         Modifiers(of: event.key).isEmpty ? "free" : "modifier"
       }
+    down[Held(device: device, key: event.key)] = (event.time, false)
     // Shift acts alone: no chord ends in it.
     let name = event.key.shortName(with: event.key.isShift ? [] : held)
     return PressedKey(device: device, text: "\(name), \(use)")
+  }
+
+  /// The release that an input is, of a key that was pressed.
+  private mutating func release(_ input: Controller.Input) -> PressedKey? {
+    switch input {
+    case .key(let device, let event) where event.action == .release:
+      guard let press = down.removeValue(forKey: Held(device: device, key: event.key)) else {
+        return nil
+      }
+      let time = event.time.microseconds &- press.since.microseconds
+      let shown = Duration.microseconds(time < 1000 ? time : time / 1000 * 1000).written
+      let hint = time < Self.shortestPress ? ": at once, so you cannot hold it to talk" : ""
+      return PressedKey(
+        device: device, text: "\(event.key.shortName), released after \(shown)\(hint)")
+    case .missedRelease(let device, let key, _): down[Held(device: device, key: key)] = nil
+    case .synchronized(let device, _, _), .gone(let device, _):
+      down = down.filter { $0.key.device != device }
+    case .key, .opened, .allOpened, .leds, .client, .configured: break
+    }
+    return nil
   }
 
   /// The events of a chord: `startTalking, stopTalking on release`.

@@ -17,6 +17,7 @@ struct EvemuParser: EntryParser {
   private(set) var isRecognized = false
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
+    let line = UnsafeRawBufferPointer(rebasing: line.drop { $0 == .space || $0 == .tab })
     if line.begins(with: "E: ") {
       return try parseEvent(Fields(line, from: 3))
     }
@@ -26,9 +27,8 @@ struct EvemuParser: EntryParser {
     }
     if line.count >= 2, line[1] == UInt8(ascii: ":"), "NIPBALS".utf8.contains(line[0]) {
       return try parseHeader(line)
-    } else if line.contains(where: { $0 != .space && $0 != .tab }) {
-      throw LineFault("neither an evemu event nor a header line")
     }
+    guard line.isEmpty else { throw LineFault("neither an evemu event nor a header line") }
     return nil
   }
 
@@ -48,10 +48,11 @@ struct EvemuParser: EntryParser {
     var fields = Fields(line, from: 2)
     let number: UInt16? = fields.hexadecimal(digits: 1...4)
     let letter = Character(Unicode.Scalar(line[0]))
-    guard letter == "N" || number != nil || fields.next()?.contains(UInt8(ascii: ".")) != true
-    else { throw LineFault("neither an evemu event nor a header line") }
     // The letter alone is not enough: /proc/bus/input/devices has lines such as `I: Bus=0011`.
-    isRecognized = isRecognized || letter == "N" || number != nil
+    guard letter == "N" || number != nil else {
+      throw LineFault("neither an evemu event nor a header line")
+    }
+    isRecognized = true
     switch (letter, number) {
     case ("L", let led?):
       return LEDReport(number: led, value: try fields.value()).map { .leds($0, device: 0) }

@@ -6,23 +6,20 @@ import KeyboardModes
 ///     Event: time 1420070400.123456, -------------- SYN_REPORT ------------
 ///     Event: time 1420070400.234567, >>>>>>>>>>>>>> SYN_DROPPED <<<<<<<<<<<<
 ///
-/// The header is ignored, and so is text that was typed into the terminal between the events. Types
-/// and codes are parsed as numbers, because their names have changed over the years. Source:
-/// evtest.c of freedesktop.org's evtest.
+/// Of the header, the LEDs that were on or off count; all else is passed over. Types and codes are
+/// parsed as numbers, because their names have changed over the years. Source: evtest.c of
+/// freedesktop.org's evtest.
 struct EvtestParser: EntryParser {
   private(set) var isRecognized = false
 
+  /// The type of the codes that the header lists.
+  private var listedType: Int64?
+
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     var fields = Fields(line)
-    guard fields.skip("Event: time ") else {
-      let isHeader =
-        line.begins(with: "Input driver version is ") || line.begins(with: "Supported events:")
-      if isHeader { isRecognized = true }
-      // The terminal may have echoed a typed letter at the beginning of the line.
-      guard line.firstOffset(of: "Event: time ") == nil else {
-        throw LineFault("an event that does not begin with 'Event: time'")
-      }
-      return nil
+    if !fields.skip("Event: time ") {
+      fields.skipSpace()
+      guard fields.skip("Event: time ") else { return try parseOther(line, fields) }
     }
     isRecognized = true
     let time = try fields.time()
@@ -41,6 +38,50 @@ struct EvtestParser: EntryParser {
     }
     return .event(InputEvent(time: time, type: type, code: code, value: try fields.value()))
   }
+
+  /// Parses a line of the header, of which `rest` has no space at the beginning.
+  ///
+  ///     Event type 17 (EV_LED)
+  ///       Event code 1 (LED_CAPSL) state 1
+  private mutating func parseOther(
+    _ line: UnsafeRawBufferPointer, _ rest: Fields
+  ) throws(LineFault) -> Entry? {
+    var words = rest
+    if words.skip("Event type ") {
+      listedType = words.decimal()
+    } else if words.skip("Event code ") {
+      guard listedType == Int64(InputEvent.led),
+        let code = words.decimal().flatMap(UInt16.init(exactly:)), words.skip(to: " state "),
+        let report = LEDReport(number: code, value: try words.value())
+      else { return nil }
+      return .leds(report, device: 0)
+    } else if words.skip("Input driver version is ") || words.skip("Supported events:") {
+      isRecognized = true
+    } else {
+      // The terminal may have echoed a typed letter at the beginning of the line.
+      guard line.firstOffset(of: "Event: time ") == nil else {
+        throw LineFault("an event that does not begin with 'Event: time'")
+      }
+      guard !words.hasMore || Self.others.contains(where: { words.skip($0) }) else {
+        throw LineFault("neither an event nor a line of evtest's header")
+      }
+    }
+    return nil
+  }
+
+  /// How the other lines of evtest begin: the header, the question for a device, the box about a
+  /// grab, and what evtest says when the device goes.
+  private static let others: [StaticString] = [
+    "Input device ID: ", "Input device name: ", "Value ", "Min ", "Max ", "Fuzz ", "Flat ",
+    "Resolution ", "Key repeat handling:", "Repeat type ", "Repeat code ", "Properties:",
+    "Property type ", "Testing ... (interrupt to exit)", "No device specified, trying to scan ",
+    "Not running as root, ", "Available devices:", "/dev/input/event",
+    "Select the device event number ", "***", "This device is grabbed by another process.",
+    "No events are available to evtest while the", "other grab is active.",
+    "In most cases, this is caused by an X driver,", "try VT-switching and re-run evtest again.",
+    "Run the following command to see processes with", "an open fd on this device",
+    "\"fuser -v ", "expected ", "evtest: ", "yyy",
+  ]
 
   /// Parses the name of an `EV_SYN` event between dashes, pluses or arrows.
   private func parseSynchronization(

@@ -7,9 +7,11 @@ import Keyboards
 ///       name:     "gpio-keys"
 ///     [    1234.567890] /dev/input/event2: 0001 002a 00000001
 ///     [    1234.567890] /dev/input/event2: EV_KEY       KEY_LEFTSHIFT        DOWN
+///     1234-567890: /dev/input/event2: 0001 002a 00000001
 ///
 /// Numbers are hexadecimal, values in two's complement. The path of the device is missing if
-/// getevent reads only one device. Source: toolbox/getevent.c of the Android Open Source Project.
+/// getevent reads only one device. The last line is as Android wrote it before 4.1. The descriptions
+/// of devices are passed over. Source: toolbox/getevent.c of the Android Open Source Project.
 struct GeteventParser: EntryParser {
   private(set) var isRecognized = false
 
@@ -25,6 +27,12 @@ struct GeteventParser: EntryParser {
   /// The codes of keys by their names, as found so far: libevdev takes long to look one up.
   private var codes: [String: UInt16] = [:]
 
+  /// What the lines before this one are: events; the description of a device, with lists of codes; or
+  /// the descriptor of a HID device, which may be any text.
+  private var section = Section.events
+
+  private enum Section { case events, description, descriptor }
+
   /// The most devices, removed ones included. The kernel has at most so many at a time.
   private static let mostDevices = 1024
 
@@ -35,6 +43,7 @@ struct GeteventParser: EntryParser {
     guard let time else { return try parseOther(line, fields) }
     guard let type = type(&fields) else { throw Self.unknown }
     isRecognized = true
+    if section != .events { section = .events }
     guard type == InputEvent.key || type == InputEvent.led || type == InputEvent.synchronization
     else {
       guard fields.next() != nil, fields.next() != nil else { throw Self.unknown }
@@ -60,28 +69,96 @@ struct GeteventParser: EntryParser {
   private mutating func parseOther(
     _ line: UnsafeRawBufferPointer, _ fields: Fields
   ) throws(LineFault) -> Entry? {
-    if line.begins(with: "add device ") { isRecognized = true }
-    if line.begins(with: "remove device ") { return remove(Fields(line, from: 14)) }
-    var event = fields
-    if type(&event) != nil, event.next() != nil, event.next() != nil {
+    var words = Fields(line)
+    words.skipSpace()
+    if words.skip("remove device ") { return remove(words) }
+    isRecognized = isRecognized || line.begins(with: "add device ")
+    if words.skip("HID descriptor: ") {
+      section = .descriptor
+    } else if Self.descriptions.contains(where: { words.skip($0) }) {
+      section = .description
+    } else if isEvent(fields) {
       // Output without -t is recognized, so that the error can say that the times are missing.
       isRecognized = isRecognized || line.begins(with: "/dev/input/event")
       throw LineFault("an event without a time: getevent needs -t")
+    } else {
+      guard
+        !words.hasMore || section == .descriptor && line.begins(with: "    ")
+          || section == .description && Self.isList(words)
+      else { throw Self.unknown }
     }
-    // This line is either a damaged event or a part of the description of a device.
-    guard line.firstOffset(of: "] /dev/input/event") == nil else { throw Self.unknown }
     return nil
+  }
+
+  /// How the lines of a device's description begin, and messages of getevent.
+  private static let descriptions: [StaticString] = [
+    "add device ", "bus: ", "vendor ", "product ", "version ", "version: ", "name: ", "location: ",
+    "id: ", "events:", "input props:", "could not ", "scan dir failed for ",
+    "Can't enable monotonic clock reporting", "remote device: ",
+  ]
+
+  /// Whether these are the type, code and value of an event.
+  private func isEvent(_ line: Fields) -> Bool {
+    var fields = line
+    fields.skipSpace()
+    var name = fields
+    let isNamed = name.skip("EV_")
+    guard type(&fields) != nil, fields.next() != nil else { return false }
+    let value: UInt32? = fields.hexadecimal(digits: 8...8)
+    return value != nil || isNamed && fields.next() != nil
+  }
+
+  /// Whether these are codes that a device has, perhaps behind the name of their type, or its
+  /// properties. A `*` marks a key that is down.
+  ///
+  ///     KEY (0001): 0001  002a* 003a
+  ///     ABS (0003): ABS_X                 : value 0, min 0, max 1439, fuzz 0, flat 0, resolution 0
+  ///     <none>
+  private static func isList(_ line: Fields) -> Bool {
+    var fields = line
+    var heading = line
+    if heading.next() != nil, heading.next()?.first == UInt8(ascii: "(") { fields = heading }
+    while let field = fields.next() {
+      if field.equals(":") { return fields.next()?.equals("value") == true }
+      if field.equals("<none>") || field.equals("<not") { return true }
+      let isDown = field.last == UInt8(ascii: "*")
+      let code = UnsafeRawBufferPointer(rebasing: field.dropLast(isDown ? 1 : 0))
+      var number = Fields(code)
+      let isNumber = (number.hexadecimal(digits: 4...4) as UInt16?) != nil
+      let isName = code.contains(UInt8(ascii: "_")) && code.allSatisfy(\.isOfName)
+      guard isNumber || isName, !code.begins(with: "EV_") else { return false }
+    }
+    return true
   }
 
   private static let unknown = LineFault("neither an event nor a line about a device")
 
-  /// Parses `[    1234.567890]`; `nil` if the line begins otherwise.
+  /// Parses `[    1234.567890]` or `1234-567890:`; `nil` if the line begins otherwise.
   @inline(__always)
   private func time(_ fields: inout Fields) throws(LineFault) -> Time? {
-    guard fields.skip(UInt8(ascii: "[")) else { return nil }
+    guard fields.skip(UInt8(ascii: "[")) || isIndented(&fields) else {
+      return try oldTime(&fields)
+    }
     let time = try fields.time()
     guard fields.skip(.bracket) else { throw LineFault("the time has no closing ']'") }
     return time
+  }
+
+  /// Skips spaces and a bracket, if they are next, and returns whether the bracket is.
+  private func isIndented(_ fields: inout Fields) -> Bool {
+    fields.skipSpace()
+    return fields.skip(UInt8(ascii: "["))
+  }
+
+  /// Parses `1234-5:`, 5 µs after 1234 s.
+  private func oldTime(_ fields: inout Fields) throws(LineFault) -> Time? {
+    var rest = fields
+    guard let seconds = rest.digits(), rest.skip(UInt8(ascii: "-")) else { return nil }
+    guard let microseconds = rest.digits(), rest.skip(UInt8(ascii: ":")) else {
+      throw fields.fault("time", "is not SECONDS-MICROSECONDS:")
+    }
+    fields = rest
+    return try Time(seconds: seconds, microseconds: microseconds)
   }
 
   /// The number of the device `/dev/input/event2:`; 0 if the line has no path.
@@ -158,5 +235,12 @@ struct GeteventParser: EntryParser {
     if name.equals("UP") { return 0 }
     if name.equals("DOWN") { return 1 }
     return name.equals("REPEAT") ? 2 : nil
+  }
+}
+
+extension UInt8 {
+  /// Whether the kernel's names of codes have this character.
+  fileprivate var isOfName: Bool {
+    isDigit || self == UInt8(ascii: "_") || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
   }
 }

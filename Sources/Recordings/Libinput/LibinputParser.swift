@@ -17,8 +17,9 @@ import KeyboardModes
 /// Each device has a list of entries. An entry called `evdev` is a report; its events are
 /// seconds, microseconds, type, code and value, all decimal. Other entries are skipped, as the
 /// format asks of readers, except for notes (see ``Note``). Of the description of a device only the
-/// ids are parsed. The beginning of each line says what it is, so a fragment is read too. Source:
-/// tools/libinput-record.man of freedesktop.org's libinput.
+/// ids and, in comments, the states of LEDs are parsed. The beginning of each line says what it is,
+/// so a fragment is read too. Source: tools/libinput-record.man and libinput-record.c of
+/// freedesktop.org's libinput.
 struct LibinputParser: EntryParser {
   private(set) var isRecognized = false
   private(set) var warning: String?
@@ -40,6 +41,9 @@ struct LibinputParser: EntryParser {
   /// The most devices with events: all events of each are kept in memory.
   private static let mostDevices = 256
 
+  /// The type and the code that the comments of a description were about last.
+  private var described: (type: Int64?, code: Int64?)
+
   /// Whether the report has the scan code that an obfuscated recording has for all keys.
   private var hasScanCodeOfA = false
 
@@ -48,7 +52,7 @@ struct LibinputParser: EntryParser {
     fields.skipSpace()
     if fields.skip("- [") { return try parseEvent(fields, of: line) }
     if fields.skip(UInt8(ascii: "#")) {
-      if line.begins(with: "# libinput record") { isRecognized = true }
+      return try parseComment(fields, of: line)
     } else if fields.skip("- evdev:") {
       try beginEntry()
       (isInReport, hasScanCodeOfA) = (true, false)
@@ -57,8 +61,7 @@ struct LibinputParser: EntryParser {
       try beginEntry()
       return try parseNote(&fields)
     } else if fields.skip("- node:") {
-      (isRecognized, isInReport, device) = (true, false, nil)
-      descriptions += 1
+      beginDevice()
     } else if !isInReport {
       return try parseDescription(line)
     } else if fields.hasMore {
@@ -66,6 +69,39 @@ struct LibinputParser: EntryParser {
         throw LineFault("neither an event nor the beginning of another entry")
       }
       isInReport = false
+    }
+    return nil
+  }
+
+  private mutating func beginDevice() {
+    (isRecognized, isInReport, device) = (true, false, nil)
+    descriptions += 1
+  }
+
+  /// Parses what follows `#`.
+  ///
+  ///     # Event type 17 (EV_LED)
+  ///     #   Event code 1 (LED_CAPSL)
+  ///     #       State 1
+  private mutating func parseComment(
+    _ comment: Fields, of line: UnsafeRawBufferPointer
+  ) throws(LineFault) -> Entry? {
+    var words = comment
+    words.skipSpace()
+    if words.skip("Event type ") {
+      described = (words.decimal(), nil)
+    } else if words.skip("Event code ") {
+      described.code = words.decimal()
+    } else if words.skip("State "), described.type == Int64(InputEvent.led),
+      let code = described.code.flatMap(UInt16.init(exactly:)), let state = words.decimal(),
+      let report = LEDReport(number: code, value: state == 0 ? 0 : 1)
+    {
+      return .leds(report, device: try presentDevice())
+    } else if words.skip("Closing after "), words.skip(to: "inactivity- node:") {
+      // With --autorestart, the tool does not end this comment's line.
+      beginDevice()
+    } else if line.begins(with: "# libinput record") {
+      isRecognized = true
     }
     return nil
   }
@@ -95,8 +131,19 @@ struct LibinputParser: EntryParser {
       if fields.skip("id:"), let ids = try? fields.list("ids"), Self.isVirtualShift(ids) {
         return .virtualShift(device: try presentDevice())
       }
+      guard Self.isYAML(line) else { throw LineFault("neither an event nor a line of YAML") }
     }
     return nil
+  }
+
+  /// Whether a description or an entry of another kind may have this line: a name with its value, an
+  /// item of a list, or a part of a list of numbers.
+  private static func isYAML(_ line: UnsafeRawBufferPointer) -> Bool {
+    var words = Fields(line)
+    guard let first = words.next() else { return true }
+    return first[0] == UInt8(ascii: "-")
+      || first.last == UInt8(ascii: ":") && first.dropLast().allSatisfy(\.isOfKey)
+      || line.allSatisfy { $0.isHexadecimalDigit || "x,[] \t".utf8.contains($0) }
   }
 
   /// Whether a device with these ids is the virtual keyboard of `keymodectl shift`.

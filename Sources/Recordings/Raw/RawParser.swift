@@ -14,20 +14,30 @@ struct RawParser: EntryParser {
 
   private let size: Int
 
+  /// Whether the last record of the time 0 was an event: the `SYN_REPORT` behind it is all zeros.
+  private var isAtZero = false
+
+  private init(size: Int) { self.size = size }
+
   var recordSize: Int? { size }
   var isRecognized: Bool { true }
 
   @inline(__always)
-  func parse(_ record: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
+  mutating func parse(_ record: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     let seconds = word(0, of: record)
     let microseconds = word(1, of: record)
     guard 0..<1_000_000 ~= microseconds else {
       throw LineFault("\(microseconds) microseconds are more than a second")
     }
-    // No event has the time 0, so this refuses a file full of zeros.
-    guard let time = try? Time(seconds: seconds, microseconds: microseconds), time.microseconds > 0
-    else { throw LineFault("the time is out of range") }
+    guard let time = try? Time(seconds: seconds, microseconds: microseconds) else {
+      throw LineFault("the time is out of range")
+    }
     let rest = record.loadUnaligned(fromByteOffset: size - 8, as: UInt64.self).littleEndian
+    if time.microseconds == 0 {
+      // A file full of zeros is no recording.
+      guard isAtZero || rest != 0 else { throw LineFault("the record is all zeros") }
+      isAtZero = rest != 0
+    }
     let type = UInt16(truncatingIfNeeded: rest)
     guard type < 0x20 else { throw LineFault("event type \(type) is above 31") }
     let code = UInt16(truncatingIfNeeded: rest >> 16)
@@ -45,10 +55,11 @@ struct RawParser: EntryParser {
   /// Whether `bytes` begin with valid records; it looks at the first 64.
   func claims(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let count = min(bytes.count / size, 64)
+    var parser = self
     return count > 0
       && (0..<count).allSatisfy { index in
         let record = UnsafeRawBufferPointer(rebasing: bytes[index * size..<(index + 1) * size])
-        return (try? parse(record)) != nil
+        return (try? parser.parse(record)) != nil
       }
   }
 }

@@ -65,10 +65,14 @@ struct EntryReader: ~Copyable {
   ) throws(RecordingError) -> Controller.Input? {
     do throws(LineFault) {
       // Even if the part can be parsed, the end of its last number may be missing.
-      guard part.isComplete else { throw LineFault("the recording is cut off here") }
+      guard part.isComplete || recordSize == nil && part.bytes.isRemark else {
+        throw LineFault("the recording is cut off here")
+      }
       guard let entry = try parser.parse(part.bytes) else { return nil }
       return try interpreter.take(entry)
     } catch {
+      // What a terminal shows where Ctrl+C has ended the tool.
+      guard recordSize != nil || !part.bytes.equals("^C") else { return nil }
       try skip(fault(error.message), isFatal: error.isFatal)
       return nil
     }
@@ -93,5 +97,14 @@ struct EntryReader: ~Copyable {
     recordSize == nil
       ? RecordingError(message, file: input.name, line: input.number)
       : RecordingError("record \(input.number): \(message)", file: input.name)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether a line is a comment or blank: then nothing is lost if its end is.
+  fileprivate var isRemark: Bool {
+    var fields = Fields(self)
+    fields.skipSpace()
+    return !fields.hasMore || fields.skip(UInt8(ascii: "#"))
   }
 }

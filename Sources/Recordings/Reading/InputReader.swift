@@ -110,6 +110,11 @@ struct InputReader: ~Copyable {
     return UnsafeRawBufferPointer(rebasing: buffer[start..<min(end, start + Self.longestLine)])
   }
 
+  /// Skips the mark that Windows puts before UTF-8, if it is next.
+  mutating func skipMark() throws(RecordingError) {
+    if try peek(until: { $0.count >= 3 }).begins(with: "\u{feff}") { start += 3 }
+  }
+
   /// Counts the line or record in this part of the buffer, and returns its bytes.
   private mutating func take(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     number += 1

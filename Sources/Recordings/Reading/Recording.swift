@@ -50,14 +50,11 @@ public struct Recording: ~Copyable {
     }
   }
 
-  /// The same fault, with the detected format of its file in the message, because detection may
-  /// have been wrong. If the user named the format, the message stays as it is.
+  /// The same fault, with the format in the message if it may be wrong: if it was detected, or if
+  /// the file looks like another one than the user named.
   public func explained(_ fault: RecordingError) -> RecordingError {
-    guard let file = files.first(where: { $0.name == fault.file }),
-      let format = file.detectedFormat
-    else { return fault }
-    return RecordingError(
-      "\(fault.message) (read as \(format.rawValue))", file: fault.file, line: fault.line)
+    guard let reading = files.first(where: { $0.name == fault.file })?.reading else { return fault }
+    return RecordingError("\(fault.message) (\(reading))", file: fault.file, line: fault.line)
   }
 
   /// The faults that have been skipped so far.

@@ -1,3 +1,5 @@
+import Terminal
+
 /// The formats of recordings.
 public enum RecordingFormat: String, CaseIterable, Sendable {
   /// The output of `evemu-record`, in all versions.
@@ -41,6 +43,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   /// the recording may be of keys that are still being typed.
   static func isKnown(from start: UnsafeRawBufferPointer) -> Bool {
     guard start.count < InputReader.longestLine else { return true }
+    guard start.count < RawParser.size64 || encodingFault(of: start) == nil else { return true }
     // A 64-bit record looks like a 32-bit one until it is complete.
     guard start.count < RawParser.size64 || RecordingFormat(ofRecords: start) == nil else {
       return true
@@ -56,7 +59,8 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   }
 
   private init?(ofLines text: UnsafeRawBufferPointer) {
-    var rest = text
+    var rest = UnsafeRawBufferPointer(
+      rebasing: text.dropFirst(text.begins(with: "\u{feff}") ? 3 : 0))
     while !rest.isEmpty {
       let end = rest.firstOffset(of: "\n") ?? rest.count
       let line = UnsafeRawBufferPointer(rebasing: rest[..<end]).withoutCarriageReturns

@@ -1,4 +1,5 @@
 import KeyboardModes
+import Terminal
 
 /// Yields the inputs of one device, or of several in the order of time.
 protocol BatchStream: AnyObject {
@@ -20,8 +21,9 @@ final class RecordingStream: BatchStream {
   /// Its size in bytes; `nil` for a pipe or the like, which can be read only once.
   let size: Int?
 
-  /// The format, if it was detected by content.
-  let detectedFormat: RecordingFormat?
+  /// What explains a fault: the format, if it was detected by content, or if the content looks like
+  /// another one than the user named.
+  let reading: String?
 
   private let warn: (RecordingError) -> Void
   private var parser: any EntryParser
@@ -29,6 +31,9 @@ final class RecordingStream: BatchStream {
 
   /// The devices of a file that may not be in the order of time, once all of it has been read.
   private var devices: StreamMerge?
+
+  /// Whether an input was read.
+  private var isUsed = false
 
   /// The fault that ended reading; it is thrown after the inputs that are kept.
   private var fault: RecordingError?
@@ -45,13 +50,22 @@ final class RecordingStream: BatchStream {
   ) throws(RecordingError) {
     // All that throws comes first: Swift 6.0 cannot throw once some properties are set.
     var input = try InputReader(path)
-    let start = try input.peek { format != nil || RecordingFormat.isKnown(from: $0) }
-    guard let used = format ?? RecordingFormat(of: start) else {
+    let isBinary = format?.parser.recordSize != nil
+    let start = try input.peek {
+      RecordingFormat.isKnown(from: $0) || isBinary && $0.count >= RawParser.size64
+    }
+    let detected = RecordingFormat(of: start)
+    if !isBinary, detected == nil, let fault = encodingFault(of: start) {
+      throw RecordingError(fault, file: input.name)
+    }
+    guard let used = format ?? detected else {
       throw RecordingError(
         "not a recording in a known format (\(RecordingFormat.names))", file: input.name)
     }
+    if used.parser.recordSize == nil { try input.skipMark() }
     (name, size, self.warn) = (input.name, input.size, warn)
-    detectedFormat = format == nil ? used : nil
+    let other = detected == used ? "" : detected.map { ", but it looks like \($0.rawValue)" }
+    reading = format == detected ? nil : other.map { "read as \(used.rawValue)\($0)" }
     parser = used.parser
     reader = EntryReader(
       input, recordSize: parser.recordSize, interpreter, isLenient: isLenient)
@@ -77,7 +91,12 @@ final class RecordingStream: BatchStream {
     defer {
       if let warning = parser.warning { warn(RecordingError(warning, file: name)) }
     }
-    return try parser.next(from: &reader)
+    let batch = try parser.next(from: &reader)
+    if batch == nil, !isUsed {
+      warn(RecordingError("no event of a key or an LED was read", file: name))
+    }
+    isUsed = true
+    return batch
   }
 
   /// Reads the rest of the file.

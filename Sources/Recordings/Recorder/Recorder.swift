@@ -4,14 +4,16 @@ import Keyboards
 import Linux
 public import Terminal
 
-/// Records keyboards, and the buttons of pointers, until SIGINT, SIGTERM or SIGHUP, or until all
-/// keyboards are gone.
+/// Records keyboards, and the buttons of pointers, until SIGINT, SIGTERM, SIGHUP or SIGQUIT, or until
+/// all keyboards are gone. Meanwhile the terminal neither shows nor keeps what is typed on it; see
+/// `SilentTerminal`.
 ///
 /// It reads them as the daemon does, so that a replay makes the changes that the daemon would have
 /// published: the keys that are down at the start, the differences after a loss of events, and the
 /// releases that a grab hid are recorded too.
 public final class Recorder {
   private let request: RecordingRequest
+  private let terminal: SilentTerminal?
   private let notify: (TerminalText) -> Void
   private let loop: EventLoop
   private var signals: [EventSource] = []
@@ -39,10 +41,10 @@ public final class Recorder {
   ///   cannot be read or are lost.
   /// - Throws: `SystemError` if there can be no event loop.
   public init(
-    _ request: RecordingRequest, notify: @escaping (TerminalText) -> Void
+    _ request: RecordingRequest, on terminal: SilentTerminal? = nil,
+    notify: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
-    self.request = request
-    self.notify = notify
+    (self.request, self.terminal, self.notify) = (request, terminal, notify)
     loop = try EventLoop()
     keyboards = Keyboards(request.selection)
     filter = RecordingFilter(settings: request.settings, showsKeyCodes: request.showsKeyCodes)
@@ -54,7 +56,9 @@ public final class Recorder {
   /// - Throws: `NoKeyboard`; `SystemError` if a keyboard cannot be opened, or the file cannot be
   ///   created or written.
   public func run() throws -> Bool {
-    signals = try loop.addSignals([SIGINT, SIGTERM, SIGHUP]) { [loop] _ in loop.stop() }
+    signals = try loop.stopAtSignals(leaving: terminal)
+    terminal?.enter()
+    defer { terminal?.leave() }
     try open()
     let file = try RecordingFile(request.output, devices, remarks: request.remarks)
     notify(announcement)

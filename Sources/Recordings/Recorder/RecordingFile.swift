@@ -23,8 +23,8 @@ final class RecordingFile {
   /// Begins a recording, and writes the description of the first of these devices.
   ///
   /// - Parameters:
-  ///   - path: the file to create, which must not exist yet, and which only its owner can read;
-  ///     `nil` for standard output.
+  ///   - path: the file to create, which must not exist yet, and which only its owner can read: this
+  ///     user, or the one who called sudo; `nil` for standard output.
   ///   - devices: at least one; the index of each is the `order` of its `DeviceID`.
   init(
     _ path: String?, _ devices: [DeviceDescription], remarks: [String]
@@ -35,9 +35,19 @@ final class RecordingFile {
       return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     }
     descriptor = FileDescriptor(owning: number)
+    if path != nil { Self.giveToUser(number) }
     sections = devices.map { Section(text: LibinputWriter.section($0)) }
     try append(LibinputWriter.header(devices: devices.count, remarks: remarks))
     try flush()
+  }
+
+  /// Gives the new file to the user who called sudo, if one did. If the file system has no owners, it
+  /// stays as it is.
+  private static func giveToUser(_ file: Int32) {
+    guard getuid() == 0, geteuid() == 0, let user = environment("SUDO_UID").flatMap({ uid_t($0) }),
+      let group = environment("SUDO_GID").flatMap({ gid_t($0) })
+    else { return }
+    _ = fchown(file, user, group)
   }
 
   /// Adds inputs; ``flush()`` or ``finish()`` writes them.

@@ -1,0 +1,18 @@
+/// Why a file that begins with these bytes is not read: it is UTF-16, which some programs of Windows
+/// write; otherwise `nil`.
+public func encodingFault(of start: some Collection<UInt8>) -> String? {
+  let bytes = Array(start.prefix(128))
+  func zeros(from first: Int) -> Int {
+    stride(from: first, to: bytes.count, by: 2).count { bytes[$0] == 0 }
+  }
+  let (even, odd) = (zeros(from: 0), zeros(from: 1))
+  let name: String
+  if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) {
+    name = "UTF-16"
+  } else {
+    // Without a mark: of most characters one byte is 0, always the same one. No UTF-8 text has zeros.
+    guard max(even, odd) > max(1, bytes.count / 4 - 1), min(even, odd) == 0 else { return nil }
+    name = even == 0 ? "UTF-16LE" : "UTF-16BE"
+  }
+  return "this is UTF-16, which PowerShell's '>' writes; 'iconv -f \(name) -t UTF-8' converts it"
+}
