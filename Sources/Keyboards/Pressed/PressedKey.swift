@@ -24,26 +24,20 @@ public struct KeyPresses {
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [PressedKey] {
     var presses: [PressedKey] = []
-    for index in batch.inputs.indices {
-      let input = batch.inputs[index]
-      let rest = batch.inputs[(index + 1)...]
-      for release in controller.missedReleases(before: input, followedBy: rest, keysUp: keysUp) {
-        controller.take(release)
-      }
-      if let press = press(input) { presses.append(press) }
-      controller.take(input)
+    controller.take(batch, keysUp: keysUp) { controller, input in
+      if let press = Self.press(input, controller) { presses.append(press) }
     }
     return presses
   }
 
-  private func press(_ input: Controller.Input) -> PressedKey? {
+  private static func press(_ input: Controller.Input, _ controller: Controller) -> PressedKey? {
     guard case .key(let device, let event) = input, event.action == .press,
       let (meaning, held) = controller.meaning(ofPress: event.key, on: device, at: event.time)
     else { return nil }
     let use =
       switch meaning {
       case .shift: "shiftPressed"
-      case .bound(let uses): text(of: uses)
+      case .bound(let uses): text(of: uses, controller)
       case .character: "characterTyped"
       case .navigation, .button, .other, .altGr, .inert:
         Modifiers(of: event.key).isEmpty ? "free" : "modifier"
@@ -54,7 +48,7 @@ public struct KeyPresses {
   }
 
   /// The events of a chord: `startTalking, stopTalking on release`.
-  private func text(of uses: ChordUses) -> String {
+  private static func text(of uses: ChordUses, _ controller: Controller) -> String {
     uses.events.map { event, use in
       let name = controller.settings.keyboard.name(ofEvent: event)
       switch use {
