@@ -22,8 +22,9 @@
 #include <systemd/sd-id128.h>
 #include <systemd/sd-login.h>
 
-/* The C library declares this only for _GNU_SOURCE. */
+/* The C library declares these only for _GNU_SOURCE. */
 int memfd_create(const char *name, unsigned flags);
+int pipe2(int ends[2], int flags);
 
 /* Unmaps the program's code and constants. The kernel maps each page again when it is needed, from
  * the program's file. Everything that is written to lies behind `etext`. */

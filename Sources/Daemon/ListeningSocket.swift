@@ -7,8 +7,8 @@ final class ListeningSocket {
   let access: Access
   private let descriptor: FileDescriptor
 
-  /// The path of the file to remove at the end; `nil` if the service manager made the socket.
-  private let path: String?
+  /// The file to remove at the end; `nil` if the service manager made the socket.
+  private let file: (path: String, identity: [UInt])?
 
   var number: Int32 { descriptor.number }
 
@@ -18,7 +18,7 @@ final class ListeningSocket {
     _ = fcntl(descriptor.number, F_SETFL, O_NONBLOCK)
     self.access = access
     self.descriptor = descriptor
-    path = nil
+    file = nil
   }
 
   /// Makes a socket at `path`, where no file is.
@@ -32,8 +32,15 @@ final class ListeningSocket {
     try retrying(operation, path) { listen(descriptor.number, SOMAXCONN) }
     self.access = access
     self.descriptor = descriptor
-    self.path = path
+    file = (path, Self.identity(path))
   }
 
-  deinit { if let path { unlink(path) } }
+  /// The folder may have been removed, and another daemon may serve in a new one: its socket stays.
+  deinit { if let file, Self.identity(file.path) == file.identity { unlink(file.path) } }
+
+  /// Which file is at a path: its device and inode.
+  private static func identity(_ path: String) -> [UInt] {
+    var status = stat()
+    return lstat(path, &status) == 0 ? [UInt(status.st_dev), UInt(status.st_ino)] : []
+  }
 }

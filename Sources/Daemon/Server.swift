@@ -18,6 +18,9 @@ final class Server {
   /// How many bytes of a client's calls are answered before other clients have their turn.
   private static let bytesInTurn = 1024
 
+  /// How many new connections are accepted before a client that has called has its turn.
+  private static let connectionsInTurn = 8
+
   private let loop: EventLoop
   private let methods: ControllerMethods
   private let publisher: Publisher
@@ -40,15 +43,21 @@ final class Server {
   /// Serves the clients that connect to `socket`.
   func listen(on socket: ListeningSocket) throws(SystemError) {
     let source = try loop.addIO(socket.number, .readable) { [unowned self] _ in
-      accept(from: socket)
+      acceptSome(from: socket)
     }
-    if socket.access == .control { source.setPriority(.early) }
     listeners.append((socket, source))
+    preferNewClients()
+  }
+
+  /// Accepts before the next call, so that clients with many calls do not shut others out.
+  private func preferNewClients() {
+    for listener in listeners { listener.source.setPriority(.early) }
   }
 
   // MARK: Sessions
 
   private func serve(_ session: Session, _ events: IOEvents) {
+    preferNewClients()
     session.handle(events)
     var bytes = 0
     while bytes < Self.bytesInTurn, let message = session.nextMessage() {
@@ -64,7 +73,11 @@ final class Server {
         }
       }
     }
-    // Sends a subscriber what is new, and has any session decide what it waits for next.
+    settle(session)
+  }
+
+  /// Sends a subscriber what is new, and has any session decide what it waits for next.
+  private func settle(_ session: Session) {
     publisher.publish(to: session)
     if session.isClosed { letGo(session) }
   }
@@ -94,20 +107,31 @@ final class Server {
 
   // MARK: Connections
 
-  private func accept(from socket: ListeningSocket) {
-    let number = Glibc.accept(socket.number, nil, nil)
-    guard number >= 0 else {
-      switch errno {
-      case EMFILE, ENFILE, ENOBUFS, ENOMEM: pause()
-      default: break  // the client has gone again
+  private func acceptSome(from socket: ListeningSocket) {
+    for _ in 0..<Self.connectionsInTurn {
+      let number = accept(socket.number, nil, nil)
+      guard number >= 0 else {
+        switch errno {
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: pause()
+        default: break  // no client waits, or it has gone again
+        }
+        break
       }
-      return
+      serve(FileDescriptor(owning: number), socket.access)
     }
-    let descriptor = FileDescriptor(owning: number)
+    // However fast others connect, a client that has called has its turn now.
+    for listener in listeners where listener.socket === socket {
+      listener.source.setPriority(.usual)
+    }
+  }
+
+  private func serve(_ descriptor: consuming FileDescriptor, _ access: Access) {
+    let number = descriptor.number
     guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, limitBuffer(of: number) else { return }
-    let limit = Self.mostSessions - (socket.access == .control ? 0 : Self.reservedForControl)
+    let limit = Self.mostSessions - (access == .control ? 0 : Self.reservedForControl)
+    if sessions.count >= limit, access == .reading { endSilent() }
     guard sessions.count < limit else { return turnAway(number) }
-    let session = try? Session(descriptor, access: socket.access, loop: loop) {
+    let session = try? Session(descriptor, access: access, loop: loop) {
       [unowned self] session, events in serve(session, events)
     }
     guard let session else { return }
@@ -115,10 +139,21 @@ final class Server {
     mostClients = max(mostClients, sessions.count)
   }
 
+  private static let tooMany = Reply(error: ControllerInterface.tooManyClients).message
+
   /// Sends the reason as the answer to the call that will come. A new socket has room for it.
   private func turnAway(_ socket: Int32) {
-    var reason = Reply(error: ControllerInterface.tooManyClients).message[...]
+    var reason = Self.tooMany[...]
     _ = try? sendSome(&reason, to: socket)
+  }
+
+  /// Ends the oldest connection on which no call has ever come, if there is one, to make room for a
+  /// new client: programs call at once. Those that have called stay, however long they are idle, so
+  /// that new clients cannot push others out.
+  private func endSilent() {
+    let silent = sessions.first { $0.access == .reading && !$0.hasCalled }
+    silent?.close(with: Self.tooMany)
+    if let silent { settle(silent) }
   }
 
   /// Reduces the kernel's send buffer, because unread bytes in it count as the daemon's memory.

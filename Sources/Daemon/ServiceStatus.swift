@@ -12,6 +12,6 @@ final class ServiceStatus {
   private func notify(unless isSame: Bool) {
     guard !isSame, let keyboards else { return }
     let warning = warning.map { "; \($0)" } ?? ""
-    ServiceManager.notify("STATUS=keyboards followed: \(keyboards)\(warning)")
+    ServiceManager.show("keyboards followed: \(keyboards)\(warning)")
   }
 }

@@ -44,6 +44,8 @@ final class Session {
   private var unsent: ArraySlice<UInt8> = []
   /// Whether the client cannot receive any more. Calls that it sent before still count.
   private var isOutputBroken = false
+  /// Whether a whole call has ever come.
+  private(set) var hasCalled = false
 
   /// - Parameter ready: called from the loop with what has happened; must call ``handle(_:)``.
   /// - Throws: if the loop refuses the descriptor.
@@ -124,7 +126,9 @@ extension Session {
     }
     guard unsent.isEmpty else { return nil }
     do throws(FrameBuffer.TooLong) {
-      return try incoming.next()
+      let message = try incoming.next()
+      if message != nil { hasCalled = true }
+      return message
     } catch {
       activity = .closing
       return nil

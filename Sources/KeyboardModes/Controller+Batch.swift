@@ -8,10 +8,12 @@ extension Controller {
   ///
   /// - Parameters:
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.
-  ///   - taken: receives every input that takes effect, hidden releases included; for recording.
+  ///   - taken: receives every input that takes effect, hidden releases included, and the controller
+  ///     before it; for recording, and to show what a press means.
   @discardableResult
   public mutating func take(
-    _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode], taken: ((Input) -> Void)? = nil
+    _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode],
+    taken: ((Controller, Input) -> Void)? = nil
   ) -> [Change] {
     machines.forgetChanges()
     var begun: Time?
@@ -22,7 +24,7 @@ extension Controller {
         latest = max(latest, time)
         process(missedReleases(beforeAllOf: time, in: batch.inputs[index...], keysUp), taken)
       }
-      taken?(input)
+      taken?(self, input)
       process(input)
     }
     passTime(to: batch.settled)
@@ -35,9 +37,9 @@ extension Controller {
     return machines.changes
   }
 
-  private mutating func process(_ releases: [Input], _ taken: ((Input) -> Void)?) {
+  private mutating func process(_ releases: [Input], _ taken: ((Controller, Input) -> Void)?) {
     for release in releases {
-      taken?(release)
+      taken?(self, release)
       process(release)
     }
   }
@@ -59,7 +61,7 @@ extension Controller {
   ) -> [Input] {
     var missed: [Input] = []
     for input in inputs.prefix(while: { $0.time == time }) {
-      for release in missedReleases(before: input, followedBy: inputs, keysUp: keysUp)
+      for release in missedReleases(before: input, among: inputs, keysUp: keysUp)
       where !missed.contains(release) { missed.append(release) }
     }
     return missed.sorted { ($0.device?.order ?? 0) < ($1.device?.order ?? 0) }
@@ -70,21 +72,21 @@ extension Controller {
   /// If another program grabs a device while a key is down, the device never reports the release,
   /// not even after the grab ends. So before the meaning of a press on any device depends on
   /// another key that is held, `keysUp` asks the kernel whether that key is up. The kernel reports
-  /// the present state, and the press may be older: a release that is still queued, in `rest` or
+  /// the present state, and the press may be older: a release that is still queued, in `inputs` or
   /// unread on the device, takes effect in its turn and is not a missed one.
   ///
   /// - Parameters:
-  ///   - rest: the known inputs after `input`.
+  ///   - inputs: `input`, and the known inputs of its time and later ones.
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.
-  public func missedReleases(
-    before input: Input, followedBy rest: ArraySlice<Input>,
+  func missedReleases(
+    before input: Input, among inputs: ArraySlice<Input>,
     keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Input] {
     guard case .key(let device, let event) = input, event.action == .press else { return [] }
     return keys.devices.flatMap { other -> [Input] in
       let held = keysDeciding(pressOf: event.key, at: event.time, other).filter { key in
         (other.device != device || key != event.key)
-          && !rest.contains { $0.mayRelease(key, on: other.device) }
+          && !inputs.contains { $0.mayRelease(key, on: other.device) }
       }
       let up = held.isEmpty ? [] : keysUp(held, other.device)
       return up.map { .missedRelease(other.device, $0, at: event.time) }

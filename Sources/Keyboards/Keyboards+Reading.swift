@@ -75,7 +75,7 @@ extension Keyboards {
     isMoreLeft = false
     for index in followed.indices
     where isAlone || followed[index].hasMore || isReady(followed[index].device) {
-      switch read(at: index) {
+      switch read(at: index, after: limit) {
       case .drained: followed[index].hasMore = false
       case .more:
         followed[index].hasMore = true
@@ -118,13 +118,13 @@ extension Keyboards {
     watch?.loop.isReady(device.fileDescriptor) ?? true
   }
 
-  private func read(at index: Int) -> Outcome {
+  private func read(at index: Int, after past: Time) -> Outcome {
     let (device, id) = (followed[index].device, followed[index].id)
     defer { waiting.endFrame(of: index) }
     var count = 0
     do {
       while true {
-        switch try device.next() {
+        switch try device.next(after: past) {
         case .key(let event):
           waiting.append(.key(id, event), at: event.time, of: index)
           count += 1

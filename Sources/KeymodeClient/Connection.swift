@@ -104,9 +104,19 @@ enum Endpoint {
   }
 }
 
-/// The group whose members may use a socket; `nil` if only its owner may.
-private func group(of path: String) -> String? {
+/// The group whose members may use a socket; `nil` if only its owner may. Several threads may call
+/// this at once.
+func group(of path: String) -> String? {
   var status = stat()
   guard stat(path, &status) == 0, status.st_mode & S_IWGRP != 0 else { return nil }
-  return getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) }
+  var (entry, found) = (Glibc.group(), UnsafeMutablePointer<Glibc.group>?.none)
+  // A group may have thousands of members.
+  for size in [1 << 10, 1 << 20] {
+    let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in
+      getgrgid_r(status.st_gid, &entry, buffer.baseAddress, size, &found)
+      return found.map { String(cString: $0.pointee.gr_name) }
+    }
+    if let name { return name }
+  }
+  return nil
 }

@@ -3,11 +3,11 @@ import Glibc
 /// An answer that the daemon has not given yet.
 ///
 /// Wait until ``descriptor`` is readable, then call ``advance()``; and so on until that returns the
-/// answer, or throws.
+/// answer, or throws. After the answer, the same can be asked again.
 package final class PendingAnswer<Answer> {
   private let request: Request<Answer>
   private let connection: Connection
-  private let deadline: SuspendingClock.Instant
+  private var deadline: SuspendingClock.Instant
   private let wakeup: Wakeup
 
   /// Readable when there is something to do: a part of the answer has arrived, or the deadline has
@@ -25,11 +25,16 @@ package final class PendingAnswer<Answer> {
     until deadline: SuspendingClock.Instant = .now.advanced(by: Client.usualPatience)
   ) throws(ClientError) {
     let connection = try Connection.to(request.endpoint, in: directory)
-    let wakeup = try Wakeup()
+    wakeup = try Wakeup()
+    (self.request, self.connection, self.deadline) = (request, connection, deadline)
+    try ask(until: deadline)
+  }
+
+  /// Asks again after an answer, on the same connection.
+  package func ask(until deadline: SuspendingClock.Instant) throws(ClientError) {
+    self.deadline = deadline
     try connection.send(request.call)
     try wakeup.wait(for: connection.descriptor, until: deadline)
-    (self.request, self.connection) = (request, connection)
-    (self.deadline, self.wakeup) = (deadline, wakeup)
   }
 
   /// The answer; `nil` if there is none yet. After the answer or an error, the descriptor is not

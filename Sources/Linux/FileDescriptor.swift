@@ -32,15 +32,6 @@ public struct FileDescriptor: ~Copyable, Sendable {
     return Int(status.st_size)
   }
 
-  /// Makes a pipe, whose ends the caller owns. A program that is started inherits neither. The
-  /// corresponding C function is `pipe`.
-  public static func pipe() throws(SystemError) -> (reading: Int32, writing: Int32) {
-    var ends: [Int32] = [-1, -1]
-    try retrying("make", "a pipe") { Glibc.pipe(&ends) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    return (ends[0], ends[1])
-  }
-
   /// A duplicate of the descriptor of standard input. Throws if that is closed.
   public static func standardInput() throws(SystemError) -> FileDescriptor {
     FileDescriptor(owning: try retrying("read", "-") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) })

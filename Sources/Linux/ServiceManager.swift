@@ -10,6 +10,12 @@ public enum ServiceManager {
     sd_notify(0, state)
   }
 
+  /// Sends the service manager the line that `systemctl status` shows. A line end would begin another
+  /// variable.
+  public static func show(_ status: TerminalText) {
+    notify("STATUS=\(status.description.split(separator: "\n").joined(separator: " "))")
+  }
+
   /// Whether a service manager started this process and accepts its notifications.
   public static var isPresent: Bool {
     guard environment("NOTIFY_SOCKET") != nil else { return false }

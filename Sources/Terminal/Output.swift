@@ -2,8 +2,8 @@ import Glibc
 
 /// A buffered stream of text to standard output.
 ///
-/// When its reader has closed it, as `head` and `grep -q` do, the program ends
-/// quietly, with exit status 0.
+/// Methods throw if writing fails. A program whose reader has closed the stream, as `head` and
+/// `grep -q` do, ends quietly; see ``hasNoReader(_:)``.
 public struct Output: ~Copyable {
   private var buffer: [UInt8] = []
   /// The size of the buffer above which it is written, in bytes.
@@ -13,39 +13,40 @@ public struct Output: ~Copyable {
   public init() { buffer.reserveCapacity(Self.limit + 1024) }
 
   /// Adds `text` and a line end.
-  public mutating func line(_ text: TerminalText) {
+  public mutating func line(_ text: TerminalText) throws(SystemError) {
     buffer.append(contentsOf: text.description.utf8)
-    endLine()
+    try endLine()
   }
 
   /// Writes `text` and a line end to standard output.
-  public static func print(_ text: TerminalText) {
+  public static func print(_ text: TerminalText) throws(SystemError) {
     var output = Output()
-    output.line(text)
-    output.flush()
+    try output.line(text)
+    try output.flush()
   }
 
   /// Adds the bytes that `body` appends, and a line end. They are written unchanged: `body` must
   /// escape untrusted text itself, as a JSON writer does.
-  public mutating func line(_ body: (inout [UInt8]) -> Void) {
+  public mutating func line(_ body: (inout [UInt8]) -> Void) throws(SystemError) {
     body(&buffer)
-    endLine()
+    try endLine()
   }
 
-  private mutating func endLine() {
+  private mutating func endLine() throws(SystemError) {
     buffer.append(UInt8(ascii: "\n"))
-    if buffer.count > Self.limit { flush() }
+    if buffer.count > Self.limit { try flush() }
   }
 
-  /// Writes the buffer; ends the program if that fails.
-  public mutating func flush() {
-    do throws(SystemError) {
-      try writeAll(buffer, to: STDOUT_FILENO, "standard output")
-    } catch {
-      if error.code == EPIPE { exit(0) }
-      complain("\(error)")
-      exit(1)
-    }
-    buffer.removeAll(keepingCapacity: true)
+  /// Writes the buffer.
+  public mutating func flush() throws(SystemError) {
+    defer { buffer.removeAll(keepingCapacity: true) }
+    try writeAll(buffer, to: STDOUT_FILENO, Self.name)
+  }
+
+  private static let name = "standard output"
+
+  /// Whether an error says that the reader of standard output has closed it.
+  public static func hasNoReader(_ error: any Error) -> Bool {
+    error as? SystemError == SystemError("write", name, code: EPIPE)
   }
 }

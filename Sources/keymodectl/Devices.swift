@@ -7,15 +7,15 @@ func devices(_ invocation: Invocation) throws -> Int32 {
   let (devices, asJSON) = (try invocation.daemon.ask(.devices), invocation.asJSON)
   var output = Output()
   if asJSON {
-    for device in devices { output.line(json: device) }
+    for device in devices { try output.line(json: device) }
   } else {
     let rows = devices.map { device in
       let kind = device.isKeyboard ? "keyboard" : device.isPointer ? "pointer" : "keys"
       return [device.node, "\(device.vendor):\(device.product)", kind, device.name]
     }
-    for line in Table.lines(rows) { output.line(line) }
+    for line in Table.lines(rows) { try output.line(line) }
   }
-  output.flush()
+  try output.flush()
   if devices.isEmpty, !asJSON {
     complain(
       """

@@ -34,7 +34,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
     diagram.current = state
   }
   let lines = diagram[keyPath: language].split(separator: "\n")
-  Output.print(lines.map { "\($0)" }.joined(separator: "\n"))
+  try Output.print(lines.map { "\($0)" }.joined(separator: "\n"))
   return 0
 }
 

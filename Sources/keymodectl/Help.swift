@@ -35,12 +35,12 @@ var helpText: TerminalText {
 }
 
 /// `keymodectl help [COMMAND]`, or `COMMAND --help`: prints the text of all commands, or of one.
-func help(_ arguments: Arguments) throws(UsageError) -> Int32 {
+func help(_ arguments: Arguments) throws -> Int32 {
   let isCommand = arguments.operands.first == "help"
   let words = arguments.operands.dropFirst(isCommand ? 1 : 0)
   if isCommand, words.count > 1 { throw UsageError("help takes one command at most") }
-  Output.print(
-    try words.first.map { name throws(UsageError) in try Command(named: name).help } ?? helpText)
+  try Output.print(
+    words.first.map { name throws(UsageError) in try Command(named: name).help } ?? helpText)
   return ExitStatus.done
 }
 

@@ -10,15 +10,15 @@ import Wire
 ///
 /// The kinds are `events`, the name of a machine for its states, and `conditions`, such as
 /// `shift=on`.
-func names(_ arguments: Arguments) -> Int32 {
+func names(_ arguments: Arguments) throws -> Int32 {
   let machines = machines(arguments["--socket-dir"], arguments["--config"])
   var output = Output()
   for kind in arguments.operands.dropFirst() {
     for (name, meaning) in machines.flatMap({ $0.names(kind) }) {
-      output.line("\(name)" + "\t" + "\(meaning)")
+      try output.line("\(name)" + "\t" + "\(meaning)")
     }
   }
-  output.flush()
+  try output.flush()
   return ExitStatus.done
 }
 

@@ -57,20 +57,20 @@ private func replay(_ arguments: Arguments, drawing isDrawing: Bool) throws -> R
 /// come first, also where standard output and standard error are one stream.
 private func print(
   _ replay: inout Replay, of recording: inout Recording, asJSON: Bool
-) throws(RecordingError) {
+) throws {
   var output = Output()
-  do throws(RecordingError) {
+  do {
     while let changes = try replay.next(from: &recording) {
       for change in changes {
         if asJSON {
-          output.line(json: change)
+          try output.line(json: change)
         } else {
-          output.line(ChangeLine.text(of: change, at: replay.clock.shown(change.time)))
+          try output.line(ChangeLine.text(of: change, at: replay.clock.shown(change.time)))
         }
       }
     }
-  } catch {
-    output.flush()
+  } catch let error as RecordingError {
+    try output.flush()
     complain(ofSkipped: recording)
     throw recording.explained(error)
   }
@@ -78,9 +78,10 @@ private func print(
     let time = replay.clock.shown(replay.time ?? Time(microseconds: 0))
     let modes = replay.modes
     // Without the locks that are unknown: most recordings have no LEDs.
-    output.line(ChangeLine.text(of: modes, at: time, for: Machine.modes + modes.locks(.off, .on)))
+    try output.line(
+      ChangeLine.text(of: modes, at: time, for: Machine.modes + modes.locks(.off, .on)))
   }
-  output.flush()
+  try output.flush()
   complain(ofSkipped: recording)
 }
 

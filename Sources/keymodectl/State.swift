@@ -12,9 +12,9 @@ func state(_ invocation: Invocation) throws -> Int32 {
   let state = try invocation.daemon.ask(.state)
   if let machine {
     let name = state.modes[machine]
-    Output.print("\(name)", json: invocation.asJSON ? name : nil)
+    try Output.print("\(name)", json: invocation.asJSON ? name : nil)
   } else {
-    Output.print(state.modes.table, json: invocation.asJSON ? state : nil)
+    try Output.print(state.modes.table, json: invocation.asJSON ? state : nil)
   }
   return ExitStatus.done
 }

@@ -16,7 +16,7 @@ func stats(_ invocation: Invocation) throws -> Int32 {
       ["reloads", "\(statistics.reloads)"],
     ] + (statistics.configuration.map { [["configuration", configurationText($0)]] } ?? [])
   let text = Table.lines(rows).joined(separator: "\n")
-  Output.print(text, json: invocation.asJSON ? statistics : nil)
+  try Output.print(text, json: invocation.asJSON ? statistics : nil)
   return ExitStatus.done
 }
 

@@ -20,7 +20,7 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
     let events = try daemon.ask(.machines).flatMap(\.sentEvents)
     throw UsageError("unknown event '\(event)'; \(suggestion(for: event, among: events))")
   }
-  Output.print(reply.state.modes.table, json: invocation.asJSON ? reply : nil)
+  try Output.print(reply.state.modes.table, json: invocation.asJSON ? reply : nil)
   if !reply.changed, !invocation.asJSON {
     let machine: Machine = ClientEvent.namesForShift.contains(event) ? .shift : .keyboard
     complain("ignored: nothing happens on \(event) in \(reply.state.modes[machine])")

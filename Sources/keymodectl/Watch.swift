@@ -82,21 +82,25 @@ private final class WatchedLines {
       hasStates = true
       let line = ChangeLine.text(of: state.modes, at: state.time, for: request.machine.map { [$0] })
       if !asJSON {
-        output.line(line + (missed.map { " (missed \($0))" } ?? ""))
+        try output.line(line + (missed.map { " (missed \($0))" } ?? ""))
       } else if missed == nil {
-        output.line(json: state)
+        try output.line(json: state)
       }
       missed = nil
     case .change(let change):
-      if asJSON { output.line(json: change) } else { output.line(ChangeLine.text(of: change)) }
+      if asJSON {
+        try output.line(json: change)
+      } else {
+        try output.line(ChangeLine.text(of: change))
+      }
     case .missed(let count):
       missed = ChangeLine.text(ofMissed: count)
-      if asJSON { output.line(json: ["missed": count.map(JSON.integer) ?? .null] as JSON) }
+      if asJSON { try output.line(json: ["missed": count.map(JSON.integer) ?? .null] as JSON) }
     case .disconnected(let reason):
       guard !hasStates, request.waits(after: reason) else { throw reason }
       tellOfWaiting(reason)
     }
-    output.flush()
+    try output.flush()
   }
 }
 
@@ -109,6 +113,6 @@ private func watch(_ request: WatchRequest, _ line: StatusLine) throws -> Int32 
       if !hasBegun, request.waits(after: reason) { tellOfWaiting(reason) }
     }
     hasBegun = true
-    if let next = line.take(update) { Output.print(next) }
+    if let next = line.take(update) { try Output.print(next) }
   }
 }

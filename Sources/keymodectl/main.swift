@@ -12,7 +12,7 @@ func run() throws -> Int32 {
   let name = arguments.operands.first
   if arguments.has("--help") || name == "help" { return try help(arguments) }
   if arguments.has("--version") {
-    Output.print("keymodectl \(keymodedVersion)")
+    try Output.print("keymodectl \(keymodedVersion)")
     return ExitStatus.done
   }
   guard let name else {
@@ -20,7 +20,7 @@ func run() throws -> Int32 {
     writeToStandardError("\(helpText)\n")
     return ExitStatus.usage
   }
-  if name == "__names" { return names(arguments) }
+  if name == "__names" { return try names(arguments) }
   let command = try Command(named: name)
   try arguments.check(for: name)
   let invocation = try Invocation(arguments)
@@ -56,6 +56,8 @@ do {
 } catch  where error is ConfigurationErrors || error is RecordingError {
   writeToStandardError("\(error)\n")
   status = ExitStatus.badInput
+} catch  where Output.hasNoReader(error) {
+  status = ExitStatus.done
 } catch {
   complain("\(error)")
   status = ExitStatus.no

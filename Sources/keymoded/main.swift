@@ -39,8 +39,8 @@ func run() throws {
     try commandLine(), flags: ["--check", "--print-config", "--version", "--help"],
     options: ["--config", "--recording", "--speed", "--socket-dir"], lists: ["--device"],
     short: ["-h": "--help", "-V": "--version"])
-  if arguments.has("--help") { return Output.print(help) }
-  if arguments.has("--version") { return Output.print("keymoded \(keymodedVersion)") }
+  if arguments.has("--help") { return try Output.print(help) }
+  if arguments.has("--version") { return try Output.print("keymoded \(keymodedVersion)") }
   if let operand = arguments.operands.first { throw UsageError("unexpected argument '\(operand)'") }
   let source = try source(arguments)
   let file = arguments["--config"]
@@ -58,24 +58,24 @@ func run() throws {
 }
 
 /// Prints for each file that it is valid. Warnings go to standard error, as errors do.
-func check(_ path: String?) throws(ConfigurationErrors) {
+func check(_ path: String?) throws {
   let files = try ConfigurationText.all(of: path)
   _ = try Configuration(merging: files) { writeToStandardError("\($0)\n") }
   var output = Output()
   let main = path ?? Configuration.systemPath
-  if files.first?.name != main { output.line("\(main): not there; defaults apply") }
-  for file in files { output.line("\(file.name): OK") }
-  output.flush()
+  if files.first?.name != main { try output.line("\(main): not there; defaults apply") }
+  for file in files { try output.line("\(file.name): OK") }
+  try output.flush()
 }
 
 /// Prints the configuration as YAML, with the file of each setting in a comment.
-func printConfiguration(_ path: String?) throws(ConfigurationErrors) {
+func printConfiguration(_ path: String?) throws {
   let files = try ConfigurationText.all(of: path)
   let lines = try Configuration.annotatedYAML(merging: files) { writeToStandardError("\($0)\n") }
   var output = Output()
   // The YAML escapes everything that a terminal would act on.
-  for line in lines { output.line { $0.append(contentsOf: line.utf8) } }
-  output.flush()
+  for line in lines { try output.line { $0.append(contentsOf: line.utf8) } }
+  try output.flush()
 }
 
 /// Where the daemon's keys come from.
@@ -104,6 +104,8 @@ do {
 } catch  where error is ConfigurationErrors || error is RecordingError {
   writeToStandardError("\(error)\n")
   exit(ExitStatus.badInput)
+} catch  where Output.hasNoReader(error) {
+  exit(ExitStatus.done)
 } catch {
   complain("\(error)")
   exit(ExitStatus.no)

@@ -1,8 +1,8 @@
 """Attacks of clients on the daemon, each of which runs for a given time.
 
 Runs as a process of its own, `attacks.py NAME FOLDER SECONDS`, with SCHED_IDLE: the tests measure
-the daemon, not how the kernel shares a processor. It prints how often it attacked, and fails if
-something went wrong.
+the daemon, not how the kernel shares a processor. With `--normal` it has the usual priority. It prints
+how often it attacked, and fails if something went wrong.
 """
 
 import contextlib
@@ -11,11 +11,13 @@ import os
 import random
 import select
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from support.checkout import ENVIRONMENT
 from support.connection import GET_STATE, INTERFACE, MONITOR, Connection
 from target import Target, fault, silent_socket
 
@@ -129,6 +131,56 @@ def resume_from_long_ago(target: Target) -> Attack:
         yield len(clients)
 
 
+def call_and_connect(target: Target) -> Attack:
+    """Sends as many calls as fit on 30 connections, and connects five times a pass."""
+    calls = GET_STATE * 200
+    clients = [silent_socket(target.state) for _ in range(30)]
+    rest = dict.fromkeys(clients, b"")
+    for _ in target.rounds():
+        for client in clients:
+            with contextlib.suppress(BlockingIOError):
+                client.recv(1 << 20)
+            with contextlib.suppress(BlockingIOError):
+                rest[client] = rest[client] or calls
+                sent = client.send(rest[client])
+                rest[client] = rest[client][sent:]
+                yield sent // len(GET_STATE)
+        for _ in range(5):
+            Connection(target.state).close()
+
+
+def hold_all_silently(target: Target) -> Attack:
+    """Has as many connections as the daemon allows, says nothing, and connects for each that ends."""
+    held = [silent_socket(target.state) for _ in range(MOST_CLIENTS + 1)]
+    poll = select.poll()
+    by_number = {}
+    yield len(held)
+    for _ in target.rounds():
+        for client in held:
+            by_number[client.fileno()] = client
+            poll.register(client, select.POLLRDHUP)
+        held = []
+        for number, _ in poll.poll(100):
+            poll.unregister(number)
+            by_number.pop(number).close()
+            held.append(silent_socket(target.state))
+        yield len(held)
+
+
+def call_and_hold_all(target: Target) -> Attack:
+    """Does both at once."""
+    child = os.fork()
+    if child == 0:
+        for _ in hold_all_silently(target):
+            pass
+        os._exit(0)
+    yield from call_and_connect(target)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+# What delays the answers to other clients most.
+CROWDS = (call_and_connect, hold_all_silently, call_and_hold_all)
+
 ATTACKS: dict[str, Callable[[Target], Attack]] = {
     attack.__name__: attack
     for attack in (
@@ -138,11 +190,31 @@ ATTACKS: dict[str, Callable[[Target], Attack]] = {
         die_in_the_middle,
         send_long_messages,
         resume_from_long_ago,
+        *CROWDS,
     )
 }
 
+# How much longer than its time an attack may take: with SCHED_IDLE it gets little on a busy machine.
+PATIENCE_SECONDS = 120
+
+
+def attack(name: str, folder: Path, seconds: float, *options: str) -> int:
+    """Attacks the daemon that serves in a folder, in another process; returns how often."""
+    ended = subprocess.run(
+        [sys.executable, __file__, name, folder, str(seconds), *options],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=seconds + PATIENCE_SECONDS,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return int(ended.stdout)
+
+
 
 if __name__ == "__main__":
-    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    name, folder, seconds = sys.argv[1:]
+    name, folder, seconds, *options = sys.argv[1:]
+    if options != ["--normal"]:
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     print(sum(ATTACKS[name](Target(Path(folder), time.monotonic() + float(seconds)))))

@@ -63,6 +63,19 @@ struct ManyErrorsTests {
     #expect(said(of: shift + devices) == ofShift + later + ["k.yaml: 12 more errors"])
   }
 
+  @Test("twenty errors in a line of 1 MiB take hardly longer than one")
+  func longLine() throws {
+    let text = ConfigurationText(name: "k.yaml", bytes: Array(repeating: 0x61, count: 1 << 20))
+    func milliseconds(_ count: Int) -> Int {
+      let before = clock()
+      let faults = (1...count).map { Fault(mark: .init(line: 1, column: $0)) { "fault" } }
+      #expect(ConfigurationErrors([text], faults).lines.count == count)
+      return Int(clock() - before) * 1000 / Int(CLOCKS_PER_SEC)
+    }
+    let one = milliseconds(1)
+    #expect(milliseconds(20) < 5 * one + 20)
+  }
+
   @Test("no message is made for an error that is not reported")
   func lazy() throws {
     var made = 0

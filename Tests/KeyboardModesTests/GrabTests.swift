@@ -1,6 +1,7 @@
-import KeyboardModes
 import Keyboards
 import Testing
+
+@testable import KeyboardModes
 
 private let first = DeviceID(order: 0)
 private let second = DeviceID(order: 1)
@@ -16,7 +17,7 @@ struct ControllerGrabTests {
     let event = KeyEvent(time: timeline.time, key: try key(name), action: .press)
     var asked: [DeviceID: [KeyCode]] = [:]
     let missed = timeline.controller.missedReleases(
-      before: .key(device, event), followedBy: rest[...]
+      before: .key(device, event), among: rest[...]
     ) { keys, other in
       asked[other] = keys
       return []
@@ -109,7 +110,7 @@ struct ControllerGrabTests {
     let ends = [1300, 1290].map { Controller.Input.gone(second, at: at($0)) }
     controller.take(
       Batch(ends, reached: at(1281), settled: at(1280)),
-      keysUp: { keys, _ in keys }, taken: { taken.append($0) })
+      keysUp: { keys, _ in keys }, taken: { taken.append($1) })
     let found = Time(microseconds: at(1300).microseconds + 1)
     #expect(taken.last == .missedRelease(first, press.key, at: found))
   }
@@ -133,7 +134,7 @@ struct ControllerGrabTests {
     var controller = timeline.controller
     let changes = controller.take(
       Batch(reached: at(255), settled: at(254)), keysUp: { keys, _ in keys },
-      taken: { taken.append($0) })
+      taken: { taken.append($1) })
     // Later inputs are all later than what is settled, so a replay has this order, too.
     let up = KeyEvent(time: at(254), key: try key("F9"), action: .release)
     #expect(taken == [.missedRelease(first, up.key, at: up.time)])
@@ -159,7 +160,7 @@ struct ControllerGrabTests {
     var controller = timeline.controller
     controller.take(
       Batch([.key(second, press)], reached: at(255), settled: at(254)), keysUp: { keys, _ in keys },
-      taken: { taken.append($0) })
+      taken: { taken.append($1) })
     let after = Time(microseconds: 254_901)
     let f9 = try key("F9")
     #expect(taken == [.key(second, press), .missedRelease(first, f9, at: after)])
@@ -176,7 +177,7 @@ struct ControllerGrabTests {
     for inputs in [[leds, press], [release, leds, press]] {
       var controller = timeline.controller
       var taken: [Controller.Input] = []
-      controller.take(Batch(inputs), keysUp: { keys, _ in keys }, taken: { taken.append($0) })
+      controller.take(Batch(inputs), keysUp: { keys, _ in keys }, taken: { taken.append($1) })
       #expect(taken == [.missedRelease(second, ctrl, at: time)] + inputs)
       #expect(controller.modes.shift == "off", "a character was typed")
     }

@@ -137,6 +137,22 @@ struct KeyPressesTests {
     #expect(try shown("Ctrl* Insert+").last == "Ctrl+Insert, free")
   }
 
+  @Test("a release that a grab hid comes before all presses of a frame, as for the daemon")
+  func hiddenInFrame() throws {
+    let ctrl = try #require(KeyCode(writtenAs: "Ctrl"))
+    // Only the meaning of Insert depends on Ctrl.
+    let script = "Ctrl* F9+@40000 Insert+@40000"
+    #expect(
+      try shown(script, keysUp: [ctrl]) == [
+        "Left_Ctrl, modifier", "F9, free", "Insert, tapTextField",
+      ])
+    var controller = Controller()
+    let changes = controller.take(Batch(try inputs(script))) { keys, _ in keys }
+    #expect(changes.map(\.event) == ["tapTextField"])
+    #expect(
+      try shown(script) == ["Left_Ctrl, modifier", "Ctrl+F9, free", "Ctrl+Insert, free"])
+  }
+
   @Test("keys that are down at the start are held; what a loss of events hid is not shown")
   func otherInputs() throws {
     let ctrl = try #require(KeyCode(writtenAs: "Ctrl"))

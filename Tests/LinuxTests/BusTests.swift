@@ -43,6 +43,21 @@ struct BusTests {
     #expect(try answer(bus, all, loop).get().first?["Features"]?.signature == "as")
   }
 
+  @Test("a loop that has ended refuses a bus and a device monitor, which are released once")
+  func ended() throws {
+    let (test, loop) = (try TestBus(), try EventLoop())
+    loop.stop()
+    try loop.run()
+    for _ in 1...100 {
+      #expect { _ = try test.connect(loop) } throws: { ($0 as? SystemError)?.code == ESTALE }
+      #expect {
+        _ = try DeviceMonitor(loop) {}
+      } throws: {
+        ($0 as? SystemError)?.code == ESTALE
+      }
+    }
+  }
+
   @Test("a call to a name without an owner fails with the bus's error")
   func error() throws {
     let (test, loop) = (try TestBus(), try EventLoop())

@@ -86,6 +86,75 @@ struct BadClientTests {
     #expect(try clients() == 1)
   }
 
+  @Test("new clients are accepted before waiting calls are answered, several at a time")
+  func newClients() throws {
+    let daemon = try RunningDaemon()
+    // As long as all that is answered of a client before others have their turn.
+    let call = String(repeating: " ", count: 1024) + RawCall.getState
+    let waiting = try (0..<60).map { _ in try daemon.client() }
+    // Each is served once, so that it is no new one below.
+    for client in waiting { _ = try client.result("org.keymoded.Controller.GetState") }
+    var new: [RawClient] = []
+    try daemon.whileStopped {
+      for client in waiting { client.send(String(repeating: call, count: 12)) }
+      new = try (0..<20).map { _ in try daemon.client() }
+      for client in new { client.send(RawCall.getState) }
+    }
+    func time(_ client: RawClient) throws -> Int64 {
+      try #require(client.reply()["parameters"]?["state"]?["time"]?.integer)
+    }
+    let latest = try #require(try new.map(time).max())
+    let ends = try waiting.map { client in
+      for _ in 1..<12 { _ = try client.message() }
+      return try time(client)
+    }
+    #expect(try latest < #require(ends.min()))
+  }
+
+  @Test("calls are answered while others connect without a pause")
+  func connecting() throws {
+    let daemon = try RunningDaemon()
+    let client = try daemon.client()
+    // Served once, so that it is no new one below.
+    _ = try client.result("org.keymoded.Controller.GetState")
+    var others: [RawClient] = []
+    try daemon.whileStopped {
+      client.send(RawCall.getState)
+      others = try (0..<300).map { _ in try daemon.client() }
+      for other in others { other.send(RawCall.getState) }
+    }
+    func time(_ client: RawClient) throws -> Int64 {
+      try #require(client.reply()["parameters"]?["state"]?["time"]?.integer)
+    }
+    let first = try time(client)
+    #expect(try #require(try others.map(time).min()) > first)
+  }
+
+  @Test("a client that has never called makes room for a new one; one that has called stays")
+  func silent() throws {
+    let daemon = try RunningDaemon()
+    let called = try daemon.client()
+    _ = try called.result("org.keymoded.Controller.GetState")
+    let half = try daemon.client()
+    half.send(String(RawCall.getState.dropLast()))
+    let subscriber = try daemon.subscriber()
+    let silent = try (0..<493).map { _ in try daemon.client() }
+    let error = #"{"error":"org.keymoded.Controller.TooManyClients","parameters":{}}"#
+    // The oldest goes first, and half a call is none.
+    var new: [RawClient] = []
+    for oldest in [half] + silent {
+      new.append(try daemon.client())
+      _ = try new[new.count - 1].result("org.keymoded.Controller.GetState")
+      #expect(try oldest.message() == error)
+      #expect(try oldest.message() == nil)
+    }
+    // Nobody is left who has never called.
+    #expect(try daemon.client().message() == error)
+    for client in [called] + new { _ = try client.result("org.keymoded.Controller.GetState") }
+    try daemon.change(1)
+    #expect(try subscriber.sequences(1) == [1])
+  }
+
   @Test("one client too many is refused, and connections are reserved for control")
   func tooMany() throws {
     let daemon = try RunningDaemon()

@@ -71,6 +71,9 @@ final class FIFOKeyboard {
       })
   }
 
+  /// Tells that the kernel has dropped events: `SYN_DROPPED`.
+  func drop(at microseconds: Int64) throws { try write([(0, 3, 0, microseconds)]) }
+
   /// Writes all events at once, each with the SYN_REPORT behind it.
   func write(_ events: some Sequence<Event>) throws {
     try write(events.map { (1, $0.key.rawValue, $0.isPress ? 1 : 0, $0.time) })

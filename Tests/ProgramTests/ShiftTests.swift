@@ -101,6 +101,29 @@ final class ShiftTests {
     #expect(!program.errors.contains("does not answer"))
   }
 
+  @Test("the status of the service is one line, whatever the error")
+  func status() throws {
+    let folder = try TemporaryFolder()
+    let daemon = try ScriptedDaemon(
+      in: folder.path, ScriptedDaemon.answers, withholding: .saysNothing)
+    let path = "\(folder.path)/notify"
+    let manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(manager) }
+    try #require(withSocketAddress(path) { bind(manager, $0, $1) } == 0)
+    let program = try shift(folder.path, [], environment: ["NOTIFY_SOCKET": path])
+    var told = ""
+    while !told.hasPrefix("STATUS=") {
+      try awaitInput(manager, "a notification")
+      var text = [UInt8](repeating: 0, count: 4096)
+      let count = recv(manager, &text, text.count, 0)
+      told = String(decoding: text.prefix(max(0, count)), as: UTF8.self)
+    }
+    #expect(
+      told == "STATUS=keymoded does not answer at '\(folder.path)/state.sock'; "
+        + "'systemctl status keymoded' shows the state of the service")
+    withExtendedLifetime((daemon, program)) {}
+  }
+
   @Test("one shot ends by itself, and when the daemon hangs or the program ends")
   func endOfOneShot() throws {
     let daemon = try tapping()

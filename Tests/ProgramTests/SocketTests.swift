@@ -86,6 +86,19 @@ struct SocketTests {
     #expect(!isThere("state.sock") && !isThere("control.sock"))
   }
 
+  @Test("a daemon that ends removes its own sockets, not those of a second one in a new folder")
+  func successor() throws {
+    let sockets = "\(folder.path)/sockets"
+    let first = try RunningDaemon(sockets: sockets)
+    try FileManager.default.removeItem(atPath: sockets)
+    let second = try RunningDaemon(sockets: sockets)
+    #expect(first.stop() == 0)
+    #expect(isThere("sockets/state.sock") && isThere("sockets/control.sock"))
+    try second.change(1)
+    #expect(second.stop() == 0)
+    #expect(!isThere("sockets/state.sock") && !isThere("sockets/control.sock"))
+  }
+
   @Test("a lock that is a symbolic link is refused, and its target is not created")
   func linkedLock() throws {
     let lock = "\(folder.path)/keymoded.lock"

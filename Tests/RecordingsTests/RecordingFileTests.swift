@@ -68,21 +68,46 @@ struct RecordingFileTests {
     #expect(try text() == header + reports, "nothing is written twice")
   }
 
-  @Test("the reports of the first device are written at once, and those of others at the end")
+  @Test(
+    "reports of all devices are written once they are flushed, and are one recording at the end")
   func severalDevices() throws {
-    let file = try RecordingFile(path, [device("a"), device("b")], remarks: [])
+    let file = try RecordingFile(path, [device("a"), device("b"), device("c")], remarks: [])
     for (time, section) in [(1, 1), (2, 0), (3, 1)] as [(Int64, Int)] {
       file.write([try press(section, at: time * 1_000_000)])
+      try file.flush()
     }
-    try file.flush()
     let before = try text()
-    #expect(before.contains("ndevices: 2\n"))
+    #expect(before.contains("ndevices: 3\n"))
     #expect(before.contains("[  2,      0,   1,  30,       1]"))
     #expect(!before.contains("/dev/b"))
+    // What is left if this process is killed now.
+    let second = try String(contentsOfFile: "\(path).2", encoding: .utf8)
+    let header = "version: 1\nndevices: 1\ndevices:\n"
+    #expect(second.hasPrefix(header + "- node: /dev/b\n"))
+    var recording = try Recording(opening: [path, "\(path).2"]) { _ in }
+    var times: [Int64] = []
+    while let batch = try recording.next() {
+      times += batch.inputs.compactMap { ($0.time?.microseconds).map { $0 / 1_000_000 } }
+    }
+    #expect(times == [1, 2, 3])
+    let mode = try FileManager.default.attributesOfItem(atPath: "\(path).2")[.posixPermissions]
+    #expect(mode as? Int == 0o600)
     try file.finish()
     let after = try text()
-    #expect(after.hasPrefix(before + "- node: /dev/b\n"))
-    let times = after.dropFirst(before.count).matches(of: #/\[ *(\d+), +0, +1, /#).map(\.1)
-    #expect(times == ["1", "3"])
+    #expect(after.hasPrefix(before + second.dropFirst(header.utf8.count) + "- node: /dev/c\n"))
+    #expect(after.hasSuffix("  events:\n"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["recording"])
+  }
+
+  @Test("where there is a file already, the second device's reports wait for the end")
+  func occupied() throws {
+    _ = try folder.write("recording.2", "precious")
+    let file = try RecordingFile(path, [device("a"), device("b")], remarks: [])
+    file.write([try press(1, at: 1_000_000)])
+    try file.flush()
+    #expect(try !text().contains("/dev/b"))
+    try file.finish()
+    #expect(try text().contains("[  1,      0,   1,  30,       1]"))
+    #expect(try String(contentsOfFile: "\(path).2", encoding: .utf8) == "precious")
   }
 }

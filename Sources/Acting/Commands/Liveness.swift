@@ -1,6 +1,7 @@
 import KeymodeClient
 import Linux
 import Terminal
+import Wire
 
 /// While this program acts on a state, notices a daemon that does not answer, and tells the service
 /// manager that the program lives. In a service, the manager's watchdog ends a program that hangs.
@@ -18,7 +19,14 @@ final class Liveness {
   private let loop: EventLoop
   private let silent: (ClientError) -> Void
   private var tick: EventSource?
-  private var question: EventSource?
+  /// The last question, whose connection the next one uses, so that a flood of connections does not
+  /// delay that; `nil` before the first one, and after a failure.
+  private var question: PendingAnswer<StateMessage>?
+  /// Calls when there is something of ``question``, or tells of a failure.
+  private var answers: EventSource?
+  private var isAsking = false
+  /// Whether ``question`` was ever answered.
+  private var hasAnswered = false
   private var isWatching = false
 
   /// - Parameter silent: called from the loop if the daemon does not answer, with the reason.
@@ -42,7 +50,7 @@ final class Liveness {
   func end() {
     guard isWatching else { return }
     isWatching = false
-    question = nil
+    forget()
     tick?.disable()
     ServiceManager.notify("WATCHDOG_USEC=0")
   }
@@ -50,18 +58,46 @@ final class Liveness {
   private func look() {
     ServiceManager.notify("WATCHDOG=1")
     tick?.set(after: Self.interval)
-    if question == nil { ask() }
+    if !isAsking { ask() }
   }
 
   private func ask() {
-    question = try? loop.ask(.state, of: directory, patience: Self.patience) {
-      [unowned self] result in
-      question = nil
-      switch result {
-      // A daemon that refuses, such as one with too many clients, does not hang.
-      case .success, .failure(.refused): break
-      case .failure(let error): silent(error)
-      }
+    isAsking = true
+    let deadline = SuspendingClock.now.advanced(by: Self.patience)
+    do throws(ClientError) {
+      if let question { return try question.ask(until: deadline) }
+      let first = try PendingAnswer(to: .state, in: directory, until: deadline)
+      question = first
+      answers = try? loop.addIO(first.descriptor, .readable) { [unowned self] _ in hear(first) }
+    } catch {
+      // Told from the loop: a caller of ``begin()`` has not begun yet.
+      answers = try? loop.call(after: .zero) { [unowned self] in take(error) }
     }
+  }
+
+  private func hear(_ question: PendingAnswer<StateMessage>) {
+    do throws(ClientError) {
+      guard try question.advance() != nil else { return }
+      (isAsking, hasAnswered) = (false, true)
+    } catch {
+      take(error)
+    }
+  }
+
+  private func take(_ error: ClientError) {
+    let wasConnected = hasAnswered
+    forget()
+    switch error {
+    // A daemon that refuses, such as one with too many clients, does not hang.
+    case .refused: break
+    case .connectionLost where wasConnected: ask()
+    case .noDaemon, .permissionDenied, .noAnswer, .connectionLost, .badReply, .failed, .cancelled:
+      silent(error)
+    }
+  }
+
+  private func forget() {
+    (answers, question) = (nil, nil)
+    (isAsking, hasAnswered) = (false, false)
   }
 }

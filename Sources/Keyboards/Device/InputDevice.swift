@@ -129,13 +129,23 @@ public final class InputDevice {
   }
 
   /// Reads the next event, without waiting. Throws if that fails, but not if the device is gone.
-  public func next() throws(SystemError) -> Reading {
+  ///
+  /// An event that is stamped ahead of the clock, as in another time namespace, counts as now.
+  ///
+  /// - Parameter past: a time that has come. The clock is read only for events after it.
+  public func next(
+    after past: Time = Time(microseconds: .min)
+  ) throws(SystemError) -> Reading {
+    func time(of event: input_event) -> Time {
+      let stamp = Time(event)
+      return stamp <= past ? stamp : min(stamp, Keyboards.now)
+    }
     var event = input_event()
     while true {
       let status = libevdev_next_event(device, UInt32(LIBEVDEV_READ_FLAG_NORMAL.rawValue), &event)
       switch status {
       case Int32(LIBEVDEV_READ_STATUS_SYNC.rawValue):
-        let time = Time(event)
+        let time = time(of: event)
         isInFrame = false
         return .synchronized(synchronize(), at: time)
       case Int32(LIBEVDEV_READ_STATUS_SUCCESS.rawValue):
@@ -143,14 +153,14 @@ public final class InputDevice {
           isInFrame = false
           return .frameEnd
         }
-        if event.type == EV_LED { return .led(reported(event), at: Time(event)) }
+        if event.type == EV_LED { return .led(reported(event), at: time(of: event)) }
         // Key events with a value that the kernel does not define are ignored, as in recordings.
         guard event.type == EV_KEY, let key = KeyCode(event.code),
           let action = KeyEvent.Action(rawValue: event.value)
         else { continue }
         defer { isInFrame = true }
         return .key(
-          KeyEvent(time: Time(event), key: key, action: action, continuesFrame: isInFrame))
+          KeyEvent(time: time(of: event), key: key, action: action, continuesFrame: isInFrame))
       case -EAGAIN: return .drained
       case -ENODEV: return .gone
       case -EINTR: continue

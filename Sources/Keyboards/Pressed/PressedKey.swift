@@ -51,15 +51,12 @@ public struct KeyPresses {
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [PressedKey] {
     var presses: [PressedKey] = []
-    for index in batch.inputs.indices {
-      let input = batch.inputs[index]
-      let rest = batch.inputs[(index + 1)...]
-      for release in controller.missedReleases(before: input, followedBy: rest, keysUp: keysUp) {
-        _ = self.release(release)
-        controller.take(release)
-      }
-      if let press = press(input) ?? release(input) { presses.append(press) }
-      controller.take(input)
+    var taken: [(input: Controller.Input, press: PressedKey?)] = []
+    controller.take(batch, keysUp: keysUp) { controller, input in
+      taken.append((input, Self.press(input, controller)))
+    }
+    for (input, press) in taken {
+      if let shown = note(press, of: input) { presses.append(shown) }
     }
     for (held, (since, isTold)) in down
     where !isTold && since < batch.settled && !since.isWithin(Self.longPress, of: batch.settled) {
@@ -70,7 +67,7 @@ public struct KeyPresses {
     return presses
   }
 
-  private mutating func press(_ input: Controller.Input) -> PressedKey? {
+  private static func press(_ input: Controller.Input, _ controller: Controller) -> PressedKey? {
     guard case .key(let device, let event) = input, event.action == .press,
       let (meaning, held) = controller.meaning(
         ofPress: event.key, on: device, at: event.time, inFrame: event.continuesFrame)
@@ -78,20 +75,24 @@ public struct KeyPresses {
     let use =
       switch meaning {
       case .shift: "shiftPressed"
-      case .bound(let uses): text(of: uses)
+      case .bound(let uses): text(of: uses, controller)
       case .character: "characterTyped"
       case .navigation, .button, .other, .altGr, .inert:
         Modifiers(of: event.key).isEmpty ? "free" : "modifier"
       }
-    down[Held(device: device, key: event.key)] = (event.time, false)
     // Shift acts alone: no chord ends in it.
     let name = event.key.shortName(with: event.key.isShift ? [] : held)
     return PressedKey(device: device, text: "\(name), \(use)")
   }
 
-  /// The release that an input is, of a key that was pressed.
-  private mutating func release(_ input: Controller.Input) -> PressedKey? {
+  /// Notes which keys are down after an input, and returns what is shown of it: its press, or the
+  /// release of a key that was pressed.
+  private mutating func note(
+    _ press: PressedKey?, of input: Controller.Input
+  ) -> PressedKey? {
     switch input {
+    case .key(let device, let event) where press != nil:
+      down[Held(device: device, key: event.key)] = (event.time, false)
     case .key(let device, let event) where event.action == .release:
       guard let press = down.removeValue(forKey: Held(device: device, key: event.key)) else {
         return nil
@@ -106,11 +107,11 @@ public struct KeyPresses {
       down = down.filter { $0.key.device != device }
     case .key, .opened, .allOpened, .leds, .client, .configured: break
     }
-    return nil
+    return press
   }
 
   /// The events of a chord: `startTalking, stopTalking on release`.
-  private func text(of uses: ChordUses) -> String {
+  private static func text(of uses: ChordUses, _ controller: Controller) -> String {
     uses.events.map { event, use in
       let name = controller.settings.keyboard.name(ofEvent: event)
       switch use {

@@ -47,10 +47,8 @@ public final class Bus {
     sd_bus_set_close_on_exit(handle, 0)
     loop.isChanged = true
     let result = sd_bus_attach_event(handle, loop.handle, 0)
-    if result < 0 {
-      sd_bus_unref(handle)
-      throw address.error(-result)
-    }
+    // The object is whole by now, so `deinit` runs and releases the connection.
+    if result < 0 { throw address.error(-result) }
   }
 
   deinit {

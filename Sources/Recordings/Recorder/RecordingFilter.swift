@@ -27,7 +27,7 @@ struct RecordingFilter {
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Controller.Input] {
     var complete: [Controller.Input] = []
-    controller.take(batch, keysUp: keysUp, taken: { complete.append($0) })
+    controller.take(batch, keysUp: keysUp, taken: { complete.append($1) })
     guard redactor != nil else { return complete }
     return complete.compactMap { redactor?.redact($0) }
   }

@@ -2,12 +2,14 @@ public import Terminal
 
 extension Output {
   /// Adds a line of JSON, which escapes everything that a terminal would act on.
-  public mutating func line(json value: some JSONWritable) { line { value.write(to: &$0) } }
+  public mutating func line(json value: some JSONWritable) throws(SystemError) {
+    try line { value.write(to: &$0) }
+  }
 
   /// Writes `json` to standard output or, if it is `nil`, `text`; and a line end.
-  public static func print(_ text: TerminalText, json: (some JSONWritable)?) {
+  public static func print(_ text: TerminalText, json: (some JSONWritable)?) throws(SystemError) {
     var output = Output()
-    if let json { output.line(json: json) } else { output.line(text) }
-    output.flush()
+    if let json { try output.line(json: json) } else { try output.line(text) }
+    try output.flush()
   }
 }
