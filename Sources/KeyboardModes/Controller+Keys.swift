@@ -1,7 +1,11 @@
 /// The effect of key events: held keys first, then bindings, then one of the machines.
 extension Controller {
+  @inline(__always)
   mutating func process(_ event: KeyEvent, of device: DeviceID) {
-    let key = DeviceKey(device, event.key)
+    if let key = twins.take(event, of: device) { process(event, key) }
+  }
+
+  mutating func process(_ event: KeyEvent, _ key: DeviceKey) {
     switch event.action {
     case .press: press(key, at: event.time, wasSeen: true)
     case .release: release(key, at: event.time)
@@ -128,12 +132,16 @@ extension Controller {
 
 extension Controller {
   /// What a press of `key` at `time` would mean, for callers that show it, and the modifiers that
-  /// other keys hold; `nil` if the press would be a bounce of the key's switch.
+  /// other keys hold; `nil` if the press would not count: a bounce, or on a second node.
   public func meaning(
     ofPress key: KeyCode, on device: DeviceID, at time: Time
   ) -> (meaning: PressMeaning, held: Modifiers)? {
-    guard !keys.isBounce(DeviceKey(device, key), at: time) else { return nil }
-    let held = keys.modifiers(without: DeviceKey(device, key))
+    var twins = twins
+    let press = KeyEvent(time: time, key: key, action: .press)
+    guard let counted = twins.take(press, of: device), !keys.isBounce(counted, at: time) else {
+      return nil
+    }
+    let held = keys.modifiers(without: counted)
     let meaning = settings.bindings.meaning(of: key, held)
     return (meaning == .shift && belongsToShortcut(held) ? .other : meaning, held)
   }
