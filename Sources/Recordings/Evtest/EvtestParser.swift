@@ -6,7 +6,7 @@ import KeyboardModes
 ///     Event: time 1420070400.123456, -------------- SYN_REPORT ------------
 ///     Event: time 1420070400.234567, >>>>>>>>>>>>>> SYN_DROPPED <<<<<<<<<<<<
 ///
-/// The header is ignored, and so is text that was typed into the terminal between the events. Types
+/// Of the header, the ids matter. Ignored is also text that was typed into the terminal between the events. Types
 /// and codes are parsed as numbers, because their names have changed over the years. Source:
 /// evtest.c of freedesktop.org's evtest.
 struct EvtestParser: EntryParser {
@@ -15,6 +15,7 @@ struct EvtestParser: EntryParser {
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     var fields = Fields(line)
     guard fields.skip("Event: time ") else {
+      if let ids = Self.ids(fields) { return .ids(ids, device: 0) }
       let isHeader =
         line.begins(with: "Input driver version is ") || line.begins(with: "Supported events:")
       if isHeader { isRecognized = true }
@@ -40,6 +41,17 @@ struct EvtestParser: EntryParser {
       return nil
     }
     return .event(InputEvent(time: time, type: type, code: code, value: try fields.value()))
+  }
+
+  /// Parses `Input device ID: bus 0x3 vendor 0x46d product 0xc52b version 0x111`.
+  private static func ids(_ header: Fields) -> DeviceIDs? {
+    var fields = header
+    guard fields.skip("Input device ID: bus 0x"),
+      let bus: UInt16 = fields.hexadecimal(digits: 1...4), fields.skip(" vendor 0x"),
+      let vendor: UInt16 = fields.hexadecimal(digits: 1...4), fields.skip(" product 0x"),
+      let product: UInt16 = fields.hexadecimal(digits: 1...4)
+    else { return nil }
+    return DeviceIDs(bus: bus, vendor: vendor, product: product)
   }
 
   /// Parses the name of an `EV_SYN` event between dashes, pluses or arrows.

@@ -59,6 +59,7 @@ struct LibinputParser: EntryParser {
     } else if fields.skip("- node:") {
       (isRecognized, isInReport, device) = (true, false, nil)
       descriptions += 1
+      return .ids(nil, device: count)
     } else if !isInReport {
       return try parseDescription(line)
     } else if fields.hasMore {
@@ -92,18 +93,17 @@ struct LibinputParser: EntryParser {
     } else {
       fields.skipSpace()
       if fields.skip("events:") { try refuseMore(&fields) }
-      if fields.skip("id:"), let ids = try? fields.list("ids"), Self.isVirtualShift(ids) {
-        return .virtualShift(device: try presentDevice())
+      if fields.skip("id:"), let list = try? fields.list("ids") {
+        let ids = list.compactMap(UInt16.init(exactly:))
+        guard ids.count >= 3 else { return nil }
+        return .ids(DeviceIDs(bus: ids[0], vendor: ids[1], product: ids[2]), device: nextDevice)
       }
     }
     return nil
   }
 
-  /// Whether a device with these ids is the virtual keyboard of `keymodectl shift`.
-  private static func isVirtualShift(_ ids: [Int64]) -> Bool {
-    let ids = ids.compactMap(UInt16.init(exactly:))
-    return ids.count >= 3 && VirtualShift.has(bus: ids[0], vendor: ids[1], product: ids[2])
-  }
+  /// The number of the present device, or the one that it gets with its first event.
+  private var nextDevice: Int { device ?? count }
 
   /// Throws if events are in the same line as the name of their list.
   private func refuseMore(_ fields: inout Fields) throws(LineFault) {
@@ -195,6 +195,14 @@ struct LibinputParser: EntryParser {
         return key
       }
       return .held(keys, device: try presentDevice())
+    }
+    if word.elementsEqual("{\(Note.parent):".utf8) {
+      guard let list = try? fields.list("numbers"), list.count == 1,
+        let number = UInt16(exactly: list[0])
+      else {
+        throw LineFault("the number of the parent is not one up to 65535")
+      }
+      return .parent(number, device: nextDevice)
     }
     guard word.elementsEqual("{\(Note.gone):".utf8) else { return nil }
     let numbers = try fields.list("seconds and microseconds")

@@ -26,8 +26,9 @@ final class RecordingFile {
   ///   - path: the file to create, which must not exist yet, and which only its owner can read;
   ///     `nil` for standard output.
   ///   - devices: at least one; the index of each is the `order` of its `DeviceID`.
+  ///   - parents: the numbers of their physical devices; empty if there is only one device.
   init(
-    _ path: String?, _ devices: [DeviceDescription], remarks: [String]
+    _ path: String?, _ devices: [DeviceDescription], parents: [Int] = [], remarks: [String]
   ) throws(SystemError) {
     name = path ?? "standard output"
     let number = try retrying(path == nil ? "write" : "create", name) {
@@ -35,7 +36,9 @@ final class RecordingFile {
       return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     }
     descriptor = FileDescriptor(owning: number)
-    sections = devices.map { Section(text: LibinputWriter.section($0)) }
+    sections = devices.enumerated().map { index, device in
+      Section(text: LibinputWriter.section(device, parent: parents.isEmpty ? nil : parents[index]))
+    }
     try append(LibinputWriter.header(devices: devices.count, remarks: remarks))
     try flush()
   }
