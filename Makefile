@@ -194,6 +194,7 @@ adversary: export KEYMODED_SOAK_SECONDS = 3600
 adversary: export KEYMODED_IDLE_SECONDS = 60
 adversary: export KEYMODED_PLUGS = 500
 adversary: export KEYMODED_ATTACKS = 5
+adversary: export KEYMODED_TALKS = 1000
 adversary: export KEYMODED_SLEEPS = 5
 adversary: export KEYMODED_KILLS = 100
 adversary: build

@@ -117,7 +117,7 @@ final class ControllerMethods {
       changes: engine.ring.latest - engine.changesBefore, clients: clients,
       missed: service.publisher.missed, devices: service.source.devices.count,
       losses: engine.losses, reloads: configuration.reloads,
-      configuration: configuration.inForce.rawValue)
+      configuration: configuration.inForce.rawValue, held: service.source.longHolds)
   }
 
   private func optional<Value>(

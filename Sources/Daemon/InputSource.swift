@@ -24,6 +24,9 @@ protocol InputSource: AnyObject {
   /// The devices whose keys are followed.
   var devices: [DeviceMessage] { get }
 
+  /// The modifiers and pointer buttons that have been held for a minute.
+  var longHolds: [LongHold] { get }
+
   /// Whether ``keysUp(among:on:)`` can find any: only then does the daemon wake up to ask.
   var canFindKeysUp: Bool { get }
 
@@ -39,6 +42,7 @@ protocol InputSource: AnyObject {
 
 /// For a recording, which has no devices.
 extension InputSource {
+  var longHolds: [LongHold] { [] }
   var canFindKeysUp: Bool { false }
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
   func follow(_ configuration: Configuration) throws(SystemError) {}

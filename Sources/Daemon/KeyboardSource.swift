@@ -22,9 +22,7 @@ final class KeyboardSource: InputSource {
     _ paths: [String]?, _ configuration: Configuration
   ) -> Keyboards.Selection {
     if let paths { return .named(paths) }
-    let settings = configuration.settings
-    return .all(
-      boundKeys: settings.bindings.keys, configuration.devices, pointers: settings.pointers)
+    return .all(configuration.devices, pointers: configuration.settings.pointers)
   }
 
   func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {
@@ -67,6 +65,8 @@ final class KeyboardSource: InputSource {
         isKeyboard: role == .keyboard, isPointer: role == .pointer)
     }
   }
+
+  var longHolds: [LongHold] { keyboards.longHolds }
 
   var canFindKeysUp: Bool { true }
 

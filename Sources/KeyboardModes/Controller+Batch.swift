@@ -48,7 +48,7 @@ extension Controller {
   private func hiddenReleases(
     at time: Time, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Input] {
-    openUses.keysDown.flatMap { device, keys in
+    openUses.keysDown.flatMap { twins.holding($1, of: $0) }.flatMap { device, keys in
       keysUp(keys, device).map { .missedRelease(device, $0, at: time) }
     }
   }
@@ -83,13 +83,15 @@ extension Controller {
     keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Input] {
     guard case .key(let device, let event) = input, event.action == .press else { return [] }
-    return keys.devices.flatMap { other -> [Input] in
-      let held = keysDeciding(pressOf: event.key, at: event.time, other).filter { key in
-        (other.device != device || key != event.key)
-          && !inputs.contains { $0.mayRelease(key, on: other.device) }
+    return keys.devices.flatMap { held in
+      twins.holding(keysDeciding(pressOf: event.key, at: event.time, held), of: held.device)
+    }.flatMap { other, keys -> [Input] in
+      let held = keys.filter { key in
+        (other != device || key != event.key)
+          && !inputs.contains { $0.mayRelease(key, on: other) }
       }
-      let up = held.isEmpty ? [] : keysUp(held, other.device)
-      return up.map { .missedRelease(other.device, $0, at: event.time) }
+      let up = held.isEmpty ? [] : keysUp(held, other)
+      return up.map { .missedRelease(other, $0, at: event.time) }
     }
   }
 

@@ -1,7 +1,11 @@
 /// The effect of key events: held keys first, then bindings, then one of the machines.
 extension Controller {
+  @inline(__always)
   mutating func process(_ event: KeyEvent, of device: DeviceID) {
-    let key = DeviceKey(device, event.key)
+    if let key = twins.take(event, of: device) { process(event, key) }
+  }
+
+  mutating func process(_ event: KeyEvent, _ key: DeviceKey) {
     switch event.action {
     case .press: press(key, at: event.time, inFrame: event.continuesFrame)
     case .release: release(key, at: event.time, inFrame: event.continuesFrame)
@@ -187,12 +191,13 @@ extension Controller {
 
 extension Controller {
   /// What a press of `key` at `time` would mean, for callers that show it, and the modifiers that
-  /// other keys hold; `nil` if the press would be a bounce of the key's switch.
+  /// other keys hold; `nil` if the press would not count: a bounce, or on a second node.
   public func meaning(
     ofPress code: KeyCode, on device: DeviceID, at time: Time, inFrame: Bool = false
   ) -> (meaning: PressMeaning, held: Modifiers)? {
-    let key = DeviceKey(device, code)
-    guard !keys.isBounce(key, at: time) else { return nil }
+    var twins = twins
+    let press = KeyEvent(time: time, key: code, action: .press)
+    guard let key = twins.take(press, of: device), !keys.isBounce(key, at: time) else { return nil }
     let held = keys.modifiers(without: key)
     let alone = settings.bindings.meaning(of: code, held)
     guard alone.isShift else {

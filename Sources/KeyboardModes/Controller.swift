@@ -17,8 +17,9 @@
 ///
 /// The locks follow what the LEDs show (``LockLEDs``), not the keys.
 ///
-/// A press that is a bounce of its key's switch is ignored (``HeldKeys``), and so is a Shift that a remapper
-/// presses again (``LiftedShifts``).
+/// One press that two nodes of a keyboard report counts once (``TwinKeys``), before all else. A press that
+/// is a bounce of its key's switch is ignored (``HeldKeys``), and so is a Shift that a remapper presses
+/// again (``LiftedShifts``).
 ///
 /// No rule reads a clock. The controller reports when something is due (``deadline``), and it
 /// happens when the caller calls ``advance(to:)`` or passes an input of that time or later. How
@@ -30,6 +31,7 @@ public struct Controller: Sendable {
   /// The settings in force.
   public private(set) var settings: Settings
   var machines: Machines
+  var twins = TwinKeys()
   var keys: HeldKeys
   var openShifts = OpenShifts()
   var liftedShifts = LiftedShifts()
@@ -107,6 +109,14 @@ public struct Controller: Sendable {
 
   mutating func process(_ input: Input) {
     if let time = input.time { begin(at: time) }
+    guard case .key(let device, let event) = input else {
+      for counted in twins.take(input) { process(counted: counted) }
+      return
+    }
+    process(event, of: device)
+  }
+
+  private mutating func process(counted input: Input) {
     switch input {
     case .opened(let device, let held):
       keys.open(device, held)
@@ -114,7 +124,7 @@ public struct Controller: Sendable {
       openShifts.remove(device)
       liftedShifts.remove(device)
       for key in openUses.adopt(held, of: device, settings.keyboard) { keys.consume(key) }
-    case .key(let device, let event): process(event, of: device)
+    case .key(let device, let event): process(event, DeviceKey(device, event.key))
     case .missedRelease(let device, let key, let time):
       release(DeviceKey(device, key), at: time, inFrame: false)
       // The key went up before, so a press of Shift now has nothing to do with it.

@@ -47,6 +47,12 @@ extension KeyCode {
   /// Whether this is Caps Lock or Num Lock.
   public var isLock: Bool { number == 58 || number == 69 }
 
+  /// Whether it is Ctrl, left Alt, Shift or Super.
+  public var isModifier: Bool { !Modifiers(of: self).isEmpty }
+
+  /// Whether it is the button of a pointer, such as a mouse.
+  public var isPointerButton: Bool { Self.pointerButtonNumbers.contains(number) }
+
   // The ranges are computed, because a stored static property is checked for initialization at each
   // access.
 

@@ -2,9 +2,18 @@
 public struct DeviceID: Hashable, Comparable, Sendable {
   /// The position in the order of opening, from 0.
   public let order: Int
+  /// The number of the physical device of which it is a node, or one of several; `nil` if that is
+  /// unknown. See ``TwinKeys``.
+  public let parent: Int?
 
   /// The device at position `order` in the order of opening.
-  public init(order: Int) { self.order = order }
+  public init(order: Int, parent: Int? = nil) { (self.order, self.parent) = (order, parent) }
+
+  /// Whether both are the same device: its number says it.
+  public static func == (lhs: DeviceID, rhs: DeviceID) -> Bool { lhs.order == rhs.order }
+
+  /// Hashes the number.
+  public func hash(into hasher: inout Hasher) { hasher.combine(order) }
 
   /// Whether `lhs` was opened before `rhs`.
   public static func < (lhs: DeviceID, rhs: DeviceID) -> Bool { lhs.order < rhs.order }

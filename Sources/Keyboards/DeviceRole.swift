@@ -5,40 +5,37 @@ public enum DeviceRole: Hashable, Sendable {
   /// All keys of a whole keyboard, and its buttons: the receivers of some sets of keyboard and
   /// mouse have both on one node.
   case keyboard
-  /// All keys of a device that is not a keyboard, but has a bound key.
+  /// All keys of a device that is not a keyboard: of a small pad, or of the node on which a keyboard
+  /// has its volume keys.
   case keys
   /// The buttons of a pointer, and nothing else that it sends.
   case pointer
   /// The lock LEDs alone, of the virtual keyboard that presses Shift for the user: its keys are not
   /// pressed by a person.
   case leds
-
-  /// Whether it is followed for the keys of keyboards, not only for buttons or LEDs.
-  var hasKeys: Bool { self == .keyboard || self == .keys }
 }
 
 extension Keyboards.Selection {
   /// Whether a device of this kind can be selected, as far as this can be told without opening it.
   func mayHave(_ kind: DeviceKind?) -> Bool {
-    guard case .all(_, _, let pointers) = self, let kind else { return true }
+    guard case .all(_, let pointers) = self, let kind else { return true }
     return !kind.isDisjoint(with: pointers ? [.keyboard, .keys, .pointer] : [.keyboard, .keys])
   }
 
-  /// What a device of this kind is followed for, by whether the rules allow it and which keys it
-  /// has; `nil` if it is not selected. The rules do not apply to the virtual Shift.
+  /// What a device of this kind is followed for, by whether the rules allow it; `nil` if it is not
+  /// selected. The rules do not apply to the virtual Shift.
   func role(
-    of kind: DeviceKind, isAllowed: (DeviceRules) -> Bool, has: (KeyCode) -> Bool,
-    isVirtualShift: Bool = false
+    of kind: DeviceKind, isAllowed: (DeviceRules) -> Bool, isVirtualShift: Bool = false
   ) -> DeviceRole? {
     if isVirtualShift { return .leds }
     switch self {
     case .named:
       if kind.contains(.keyboard) { return .keyboard }
       return kind == .pointer ? .pointer : .keys
-    case .all(let boundKeys, let rules, let pointers):
+    case .all(let rules, let pointers):
       guard mayHave(kind), isAllowed(rules) else { return nil }
       if kind.contains(.keyboard) { return .keyboard }
-      if kind.contains(.keys), boundKeys.contains(where: has) { return .keys }
+      if kind.contains(.keys) { return .keys }
       return pointers && kind.contains(.pointer) ? .pointer : nil
     }
   }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which devices to follow, of those that are keyboards or pointers or have a bound key.
+/// Which devices to follow, of those that are keyboards or pointers or have some keys.
 public struct DeviceRules: Hashable, Sendable {
   /// A pattern that devices match.
   public enum Pattern: Hashable, Sendable {

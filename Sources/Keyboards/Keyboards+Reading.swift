@@ -128,6 +128,9 @@ extension Keyboards {
         case .key(let event):
           waiting.append(.key(id, event), at: event.time, of: index)
           count += 1
+          if event.action != .autorepeat {
+            followed[index].note(event.key, isDown: event.action == .press, at: event.time)
+          }
           if event.key.isLock, event.action == .press {
             watch?.lockTimer.set(at: UInt64(clamping: Self.now.microseconds + Self.lockPatience))
           }
@@ -136,6 +139,7 @@ extension Keyboards {
           asksForLEDs = true
           count += 1
         case .synchronized(let differences, let time):
+          for key in differences { followed[index].note(key.key, isDown: key.isDown, at: time) }
           waiting.endFrame(of: index)
           waiting.append(.synchronized(id, differences, at: time), at: time, of: index)
           waiting.endFrame(of: index)

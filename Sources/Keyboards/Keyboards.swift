@@ -7,10 +7,10 @@ public import Terminal
 public final class Keyboards {
   /// Which devices to follow.
   public enum Selection {
-    /// The devices that the rules allow and that udev classifies as keyboards, or would if it ran;
-    /// as devices with some keys (`ID_INPUT_KEY`), if they have one of `boundKeys`; or as pointers,
-    /// if `pointers`. Consumer keys, such as the one for dictation, arrive on a node of their own.
-    case all(boundKeys: Set<KeyCode>, DeviceRules, pointers: Bool)
+    /// The devices that the rules allow and that udev classifies, or would if it ran, as keyboards;
+    /// as devices with some keys (`ID_INPUT_KEY`), since consumer keys, such as those for volume and
+    /// dictation, arrive on a node of their own; or as pointers, if `pointers`.
+    case all(DeviceRules, pointers: Bool)
     /// The devices at these paths, now or when they appear, whatever they are.
     case named([String])
   }
@@ -93,8 +93,8 @@ public final class Keyboards {
     followed.map { ($0.device, $0.role) }
   }
 
-  /// How many devices are followed for their keys, not only for buttons or LEDs.
-  public var keyboardCount: Int { followed.count { $0.role.hasKeys } }
+  /// How many keyboards are followed; other devices, such as a power button, do not count.
+  public var keyboardCount: Int { followed.count { $0.role == .keyboard } }
 
   /// Opens the selected devices that are present and, if `followingNewcomers`, those that appear
   /// later.
@@ -176,12 +176,12 @@ extension Keyboards {
     case .named(let paths):
       for path in paths where followedDevice(at: path) == nil { open(path, nil) }
     case .all:
-      // Pointers last: a recorder writes only the first device's events before it ends.
-      var pointers: [DeviceFinder.Node] = []
+      // Keyboards first: a recorder writes only the first device's events before it ends.
+      var others: [DeviceFinder.Node] = []
       try watch?.finder?.forEachPresent { node in
-        if node.kind == .pointer { pointers.append(node) } else { follow(node) }
+        if node.kind?.contains(.keyboard) == false { others.append(node) } else { follow(node) }
       }
-      for node in pointers { follow(node) }
+      for node in others { follow(node) }
     }
     // Permissions may have changed, so that LEDs can be switched now.
     show(leds)
@@ -208,7 +208,9 @@ extension Keyboards {
   }
 
   private func showLEDs(of keyboard: FollowedDevice) {
-    guard keyboard.role.hasKeys, let error = keyboard.leds.show(leds) else { return }
+    guard [.keyboard, .keys].contains(keyboard.role), let error = keyboard.leds.show(leds) else {
+      return
+    }
     reports.append(.failedLEDs(keyboard.id, keyboard.device, error))
   }
 
@@ -226,7 +228,7 @@ extension Keyboards {
     selection.role(
       of: kind,
       isAllowed: { $0.allow(name: device.name, vendor: device.vendor, product: device.product) },
-      has: device.has, isVirtualShift: device.isVirtualShift)
+      isVirtualShift: device.isVirtualShift)
   }
 
   private func open(_ path: String, _ kind: DeviceKind?) {
@@ -254,10 +256,11 @@ extension Keyboards {
     _ device: InputDevice, _ kind: DeviceKind, _ role: DeviceRole
   ) throws(SystemError) {
     try watch?.loop.addUrgent(device.fileDescriptor)
-    let id = DeviceID(order: opened)
+    let id = DeviceID(order: opened, parent: parent(of: device))
     opened += 1
-    let keyboard = FollowedDevice(
+    var keyboard = FollowedDevice(
       id: id, device: device, kind: kind, role: role, leds: DeviceLEDs(of: device))
+    for key in device.keysDown { keyboard.note(key, isDown: true, at: Self.now) }
     followed.append(keyboard)
     waiting.addQueue()
     reports.append(.followed(id, device))
@@ -267,6 +270,17 @@ extension Keyboards {
     if !device.lockLEDs.known.isEmpty {
       pending.append(.leds(id, device.lockLEDs, at: hasStarted ? reached : nil))
     }
+  }
+
+  /// The number of the physical device, which is that of its first node; `nil` while no other node of
+  /// it is followed, which spares the rule for twins.
+  private func parent(of device: InputDevice) -> Int? {
+    guard let parent = device.parent,
+      let first = followed.firstIndex(where: { $0.device.parent == parent })
+    else { return nil }
+    let id = followed[first].id
+    followed[first].id = DeviceID(order: id.order, parent: id.parent ?? id.order)
+    return followed[first].id.parent
   }
 
   func letGo(_ keyboard: FollowedDevice, _ why: Report) {
@@ -299,11 +313,14 @@ private struct NodeStatus: Equatable {
 
 /// A device that is open.
 struct FollowedDevice {
-  let id: DeviceID
+  fileprivate(set) var id: DeviceID
   let device: InputDevice
   let kind: DeviceKind
   let role: DeviceRole
   let leds: DeviceLEDs
+
+  /// The modifiers and pointer buttons that are down, and since when: see ``LongHold``.
+  var held: [(key: KeyCode, since: Time)] = []
 
   /// Whether the last read may have left events unread.
   var hasMore = false

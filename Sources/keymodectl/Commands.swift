@@ -109,14 +109,15 @@ let commands: [Command] = [
     "devices", "", "print the devices that the daemon follows",
     "Prints the devices that the daemon follows: device node, vendor and product, kind and name. "
       + "The kind is keyboard; pointer, if the daemon reads only the buttons of the device; or "
-      + "keys, if the device only has a bound key. Members of the group keymoded-control may ask.",
+      + "keys, if the device has only some keys. Members of the group keymoded-control may ask.",
     ("keymodectl devices", "print a table"),
     ("keymodectl devices --json", "print a line of JSON for each device"),
     run: devices),
   .init(
     "stats", "", "print statistics of the daemon",
     "Prints statistics of the daemon, such as how long it has been running and which configuration "
-      + "it uses. None of them counts keys. Members of the group keymoded-control may ask.",
+      + "it uses, and whether a device has held a modifier or a pointer button for a minute. None "
+      + "of them counts keys. Members of the group keymoded-control may ask.",
     ("keymodectl stats", "print a table"),
     ("keymodectl stats --json", "print a line of JSON"),
     run: stats),
@@ -148,7 +149,7 @@ let commands: [Command] = [
       + "configuration, and what it is bound to by the configuration of this machine.",
     ("sudo keymodectl keys", "find out what a key is called, and what it does"),
     ("sudo keymodectl keys --config keymoded.yaml", "what it would do by this file"),
-    run: { try keys($0.operands, $0.arguments) }),
+    run: keys),
   .init(
     "help", "[COMMAND]", "print this help, or that of a command",
     "Prints all commands, or the options of a command and examples.",

@@ -1,22 +1,19 @@
 import Configuration
 import Glibc
-import KeyboardModes
 import Keyboards
 import Linux
 import Terminal
 
 /// `keymodectl keys [DEVICE…]`: shows what each key that is pressed is called and bound to.
-func keys(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
+func keys(_ invocation: Invocation) throws -> Int32 {
+  let (operands, arguments) = (invocation.operands, invocation.arguments)
   // The daemon's configuration decides what a key does on this machine.
   let configuration = try configuration(arguments, isOfMachine: true)
   // A core dump would have the keys that were pressed.
   forbidMemoryDumps()
   let selection: Keyboards.Selection =
     operands.isEmpty
-    // Every key counts as bound, so that a device with only a few keys is shown too.
-    ? .all(
-      boundKeys: Set((0...KeyCode.max).compactMap { KeyCode($0) }), configuration.devices,
-      pointers: false)
+    ? .all(configuration.devices, pointers: false)
     : .named(operands)
   let viewer = try KeyViewer(
     selection, configuration.settings, on: .ofThisProgram(),
@@ -24,6 +21,10 @@ func keys(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
       try writeAll(Array("\(line)\n".utf8), to: STDOUT_FILENO, "standard output")
     }, notify: { complain($0) })
   return try permitted("keys") {
+    // The daemon, if there is one, knows since when keys are held that are down now.
+    for hold in (try? invocation.daemon.ask(.statistics))?.held ?? [] {
+      complain(KeyViewer.warning(of: hold))
+    }
     try viewer.run()
     return ExitStatus.done
   }

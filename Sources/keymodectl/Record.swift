@@ -21,9 +21,7 @@ private func request(_ operands: [String], _ arguments: Arguments) throws -> Rec
   let settings = configuration.settings
   var request = RecordingRequest(
     operands.isEmpty
-      ? .all(
-        boundKeys: settings.bindings.keys, configuration.devices, pointers: settings.pointers)
-      : .named(operands))
+      ? .all(configuration.devices, pointers: settings.pointers) : .named(operands))
   request.output = arguments["--output"]
   request.showsKeyCodes = arguments.has("--show-keycodes")
   request.settings = settings

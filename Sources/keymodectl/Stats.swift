@@ -15,6 +15,14 @@ func stats(_ invocation: Invocation) throws -> Int32 {
       ["devices", "\(statistics.devices)"], ["losses", "\(statistics.losses)"],
       ["reloads", "\(statistics.reloads)"],
     ] + (statistics.configuration.map { [["configuration", configurationText($0)]] } ?? [])
+    + statistics.held.map { hold in
+      let held =
+        Duration.microseconds(statistics.time.microseconds)
+        - .microseconds(hold.since.microseconds)
+      return [
+        "held", "\(hold.kind) by '\(printable(hold.device))', for \(held.components.seconds) s",
+      ]
+    }
   let text = Table.lines(rows).joined(separator: "\n")
   try Output.print(text, json: invocation.asJSON ? statistics : nil)
   return ExitStatus.done

@@ -3,7 +3,7 @@ import Keyboards
 import TestSupport
 import Testing
 
-private let devices = (0..<3).map(DeviceID.init(order:))
+private let devices = (0..<3).map { DeviceID(order: $0) }
 
 /// Keys that are tapped, pressed, repeated and released on two devices, with losses in between.
 func randomInputs(

@@ -18,7 +18,8 @@ import Keyboards
 /// - `client[tapTextField]` is an event of a program, `reload[]` puts the ``next`` settings in force.
 /// - `restart[]` continues with another controller from the snapshot, without any device.
 ///
-/// `2:A+` presses A on a second device; other steps about devices have such a number too.
+/// `2:A+` presses A on a second device; other steps about devices have such a number too. `1k:A+` and
+/// `2k:A+` press it on two nodes of the same keyboard, k.
 struct Timeline {
   private(set) var controller: Controller
   /// The settings of the next `reload[]` and `restart[]`.
@@ -70,7 +71,9 @@ struct Timeline {
       return
     }
     let parts = step.split(separator: ":")
-    let device = DeviceID(order: parts.count == 2 ? (Int(parts[0]) ?? 1) - 1 : 0)
+    let number = parts.count == 2 ? parts[0].prefix { $0.isNumber } : "1"
+    let keyboard = parts.count == 2 ? parts[0].drop { $0.isNumber }.utf8.first : nil
+    let device = DeviceID(order: (Int(number) ?? 1) - 1, parent: keyboard.map(Int.init))
     let words = parts[parts.count - 1].split(separator: "[", omittingEmptySubsequences: false)
     guard words.count == 2, words[1].hasSuffix("]") else {
       for (place, word) in words[0].split(separator: "&").enumerated() {

@@ -84,7 +84,7 @@ struct SelectionTests {
     "only a device that may be selected is opened: a pointer only with pointers",
     arguments: [true, false])
   func all(_ pointers: Bool) {
-    let all = Keyboards.Selection.all(boundKeys: [], DeviceRules(), pointers: pointers)
+    let all = Keyboards.Selection.all(DeviceRules(), pointers: pointers)
     #expect(Self.kinds.map(all.mayHave) == [false, true, pointers, true, true, true])
     #expect(all.mayHave(nil), "without udev, the device has to be asked")
   }
@@ -96,21 +96,19 @@ struct SelectionTests {
   }
 
   private static func roles(
-    _ selection: Keyboards.Selection, isAllowed: Bool = true, having keys: Set<KeyCode> = []
+    _ selection: Keyboards.Selection, isAllowed: Bool = true
   ) -> [DeviceRole?] {
-    kinds.map { selection.role(of: $0, isAllowed: { _ in isAllowed }, has: keys.contains) }
+    kinds.map { selection.role(of: $0, isAllowed: { _ in isAllowed }) }
   }
 
   @Test(
-    "a keyboard is followed as one, keys if one is bound, and else a pointer",
+    "a keyboard is followed as one, else a device with any keys for these, and else a pointer",
     arguments: [true, false])
-  func roles(_ pointers: Bool) throws {
-    let bound: Set = [try #require(KeyCode(UInt16(59)))]
-    let all = Keyboards.Selection.all(boundKeys: bound, DeviceRules(), pointers: pointers)
-    let pointer: DeviceRole? = pointers ? .pointer : nil
-    #expect(Self.roles(all) == [nil, nil, pointer, pointer, .keyboard, .keyboard])
-    #expect(Self.roles(all, having: bound) == [nil, .keys, pointer, .keys, .keyboard, .keyboard])
-    #expect(Self.roles(all, isAllowed: false, having: bound) == [nil, nil, nil, nil, nil, nil])
+  func roles(_ pointers: Bool) {
+    let all = Keyboards.Selection.all(DeviceRules(), pointers: pointers)
+    #expect(
+      Self.roles(all) == [nil, .keys, pointers ? .pointer : nil, .keys, .keyboard, .keyboard])
+    #expect(Self.roles(all, isAllowed: false) == [nil, nil, nil, nil, nil, nil])
   }
 
   @Test("of a named device all keys are followed, unless it is a pointer without keys")

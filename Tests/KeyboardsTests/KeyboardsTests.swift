@@ -66,7 +66,7 @@ struct KeyboardsTests {
     try Data().write(to: URL(fileURLWithPath: "\(folder.path)/input/\(name)"))
   }
 
-  private let all = Keyboards.Selection.all(boundKeys: [], DeviceRules(), pointers: true)
+  private let all = Keyboards.Selection.all(DeviceRules(), pointers: true)
 
   @Test("every evdev node that exists or appears is tried, and each error is reported once")
   func nodes() throws {

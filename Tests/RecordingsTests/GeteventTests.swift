@@ -47,7 +47,7 @@ struct GeteventTests {
 
       """)
     #expect(outcome.error == nil)
-    let devices = (0..<3).map(DeviceID.init(order:))
+    let devices = (0..<3).map { DeviceID(order: $0) }
     #expect(
       try outcome.inputs == [
         .key(devices[0], event(1_000_000, 29, .press)),

@@ -34,7 +34,7 @@ struct RecordedGrabTests {
 
   /// Expects that a recording of `batches`, plain and redacted, replays to the changes of the daemon.
   private func expectSameChanges(
-    _ batches: [Batch], devices: Int, _ settings: Settings,
+    _ batches: [Batch], devices: [DeviceID], _ settings: Settings,
     keysUp: (Int, [KeyCode], DeviceID) -> [KeyCode]
   ) throws {
     var live: [Change] = []
@@ -48,11 +48,12 @@ struct RecordedGrabTests {
       let path = "\(folder.path)/\(UUID())"
       var filter = RecordingFilter(settings: settings, showsKeyCodes: isPlain)
       let keys = KeySet((1...KeyCode.max).compactMap(KeyCode.init))
-      for device in 0..<devices { filter.add(DeviceID(order: device), keys: keys) }
+      for device in devices { filter.add(device, keys: keys) }
       let description = DeviceDescription(
         name: "", node: "", bus: 0, vendor: 0, product: 0, version: 0)
       let file = try RecordingFile(
-        path, Array(repeating: description, count: devices), remarks: [])
+        path, Array(repeating: description, count: devices.count),
+        parents: devices.map { isPlain ? $0.parent ?? $0.order : $0.order }, remarks: [])
       for (index, batch) in batches.enumerated() {
         file.write(filter.take(batch) { keysUp(index, $0, $1) })
         try file.flush()
@@ -70,9 +71,11 @@ struct RecordedGrabTests {
     }
   }
 
-  @Test("random keys and LEDs of three keyboards under random grabs", arguments: 0..<40)
+  /// Two of the keyboards are nodes of one in half of the cases.
+  @Test("random keys and LEDs of three keyboards under random grabs", arguments: 0..<80)
   func random(_ seed: UInt64) throws {
     var generator = SplitMix64(seed: seed)
+    let devices = (0..<3).map { DeviceID(order: $0, parent: seed % 2 == 1 && $0 < 2 ? 0 : nil) }
     let keys = try [
       "KEY_LEFTSHIFT", "KEY_LEFTCTRL", "KEY_A", "KEY_F5", "KEY_F9", "KEY_F10", "KEY_LEFT",
     ].map(key)
@@ -83,7 +86,7 @@ struct RecordedGrabTests {
     var isGrabbed = [false, false, false]
     var down = [Set<KeyCode>](repeating: [], count: 3)
     var known: [[Set<KeyCode>]] = []
-    var batches = [Batch(start(&generator), reached: Time(microseconds: 0))]
+    var batches = [Batch(start(devices, &generator), reached: Time(microseconds: 0))]
     var isGone = [false, false, false]
     known.append(down)
     for _ in 0..<200 {
@@ -94,7 +97,7 @@ struct RecordedGrabTests {
         guard !isGone[device] else { continue }
         let time = Time(microseconds: Int64.random(in: now + 1...next, using: &generator))
         if Int.random(in: 0..<3, using: &generator) == 0 {
-          inputs.append(leds(device, at: time, &generator))
+          inputs.append(leds(devices[device], at: time, &generator))
           continue
         }
         if Int.random(in: 0..<5, using: &generator) == 0 { isGrabbed[device].toggle() }
@@ -102,8 +105,7 @@ struct RecordedGrabTests {
         let action: KeyEvent.Action = down[device].contains(key) ? .release : .press
         if action == .press { down[device].insert(key) } else { down[device].remove(key) }
         guard !isGrabbed[device] else { continue }
-        inputs.append(
-          .key(DeviceID(order: device), KeyEvent(time: time, key: key, action: action)))
+        inputs.append(.key(devices[device], KeyEvent(time: time, key: key, action: action)))
       }
       inputs = inOrder(inputs)
       now = next
@@ -115,7 +117,7 @@ struct RecordedGrabTests {
         let time = Time(microseconds: now)
         inputs.append(
           isGone[device]
-            ? .gone(DeviceID(order: device), at: time) : leds(device, at: time, &generator))
+            ? .gone(devices[device], at: time) : leds(devices[device], at: time, &generator))
       }
       known.append(down)
       batches.append(
@@ -123,25 +125,27 @@ struct RecordedGrabTests {
           inputs, reached: Time(microseconds: now),
           settled: Time(microseconds: now - 1000)))
     }
-    try expectSameChanges(batches, devices: 3, settings) { index, keys, device in
+    try expectSameChanges(batches, devices: devices, settings) { index, keys, device in
       keys.filter { !known[index][device.order].contains($0) }
     }
   }
 
   /// Two devices are opened with LEDs. The first of them has an event at the same time: a recording
   /// tells the LEDs at the time of its first event.
-  private func start(_ generator: inout SplitMix64) -> [Controller.Input] {
+  private func start(
+    _ devices: [DeviceID], _ generator: inout SplitMix64
+  ) -> [Controller.Input] {
     let time = Time(microseconds: 0)
-    let opened = (0..<2).map { leds($0, at: nil, &generator) }
-    return opened + [.allOpened(at: time), leds(0, at: time, &generator)]
+    let opened = devices.prefix(2).map { leds($0, at: nil, &generator) }
+    return opened + [.allOpened(at: time), leds(devices[0], at: time, &generator)]
   }
 
   private func leds(
-    _ device: Int, at time: Time?, _ generator: inout SplitMix64
+    _ device: DeviceID, at time: Time?, _ generator: inout SplitMix64
   ) -> Controller.Input {
     let led = Bool.random(using: &generator) ? Lock.caps.led : Lock.num.led
     let report = LEDReport(led, on: .random(using: &generator) ? led : [])
-    return .leds(DeviceID(order: device), report, at: time)
+    return .leds(device, report, at: time)
   }
 
   /// The order in which the daemon reads inputs of several devices.

@@ -119,7 +119,7 @@ struct WriterTests {
   @Test("a written recording is read as the inputs that were recorded", arguments: 0..<50)
   func roundTrip(_ seed: Int) throws {
     var generator = SplitMix64(seed: UInt64(seed))
-    let several = (0..<3).map(DeviceID.init(order:))
+    let several = (0..<3).map { DeviceID(order: $0) }
     let taken = try randomInputs(several, &generator)
     var text = LibinputWriter.header(devices: 3, remarks: ["three"])
     for id in several {

@@ -107,9 +107,18 @@ public final class InputDevice {
   /// Its bus, a `BUS_*` of `linux/input.h`.
   var bus: UInt16 { UInt16(truncatingIfNeeded: libevdev_get_id_bustype(device)) }
 
-  /// Whether the device has this key.
-  public func has(_ key: KeyCode) -> Bool {
-    libevdev_has_event_code(device, UInt32(EV_KEY), UInt32(key.number)) == 1
+  /// What it has in common with the other nodes of the same physical device and with no other
+  /// device; `nil` if it does not tell, as most devices of uinput.
+  ///
+  /// It is the port, which the nodes tell as `usb-0000:00:14.0-3/input0` and `…/input1`, and the
+  /// serial number or address: by Bluetooth, the port is the same for all keyboards.
+  var parent: String? {
+    let port = libevdev_get_phys(device).map { String(cString: $0) } ?? ""
+    let unique = libevdev_get_uniq(device).map { String(cString: $0) } ?? ""
+    let end =
+      port.lastIndex { !"0123456789".contains($0) }.map(port.index(after:)) ?? port.startIndex
+    if end < port.endIndex, port[..<end].hasSuffix("/input") { return "\(port[..<end]) \(unique)" }
+    return unique.isEmpty ? nil : "\(port) \(unique)"
   }
 
   /// The LEDs that the device has.

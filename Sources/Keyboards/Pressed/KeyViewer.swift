@@ -17,6 +17,8 @@ public final class KeyViewer {
   private var timer: EventSource?
   private var presses: KeyPresses
   private var names: [DeviceID: String] = [:]
+  /// The long holds that were told.
+  private var told: Set<LongHold> = []
   /// Whether all keyboards that are present have been opened.
   private var isStarted = false
   /// The error of the first keyboard that cannot be opened at the start.
@@ -66,11 +68,19 @@ public final class KeyViewer {
     for case .followed(let id, let device) in reports { names[id] = device.name }
     for press in presses.take(batch, keysUp: { keyboards.keysUp(among: $0, on: $1) }) {
       show(press)
+      for hold in keyboards.longHolds where told.insert(hold).inserted {
+        notify(Self.warning(of: hold))
+      }
     }
     if let time = presses.wakeTime {
       timer?.set(at: UInt64(clamping: Keyboards.bootTime(settling: time)))
     }
     for report in reports { take(report) }
+  }
+
+  /// The warning of a key that may be stuck.
+  public static func warning(of hold: LongHold) -> TerminalText {
+    "'\(hold.device)' has held \(hold.kind) for more than a minute; it may be stuck"
   }
 
   private func show(_ press: PressedKey) {

@@ -58,10 +58,9 @@ struct EvemuParser: EntryParser {
       return LEDReport(number: led, value: try fields.value()).map { .leds($0, device: 0) }
     case ("I", let bus?):
       guard let vendor: UInt16 = fields.hexadecimal(digits: 1...4),
-        let product: UInt16 = fields.hexadecimal(digits: 1...4),
-        VirtualShift.has(bus: bus, vendor: vendor, product: product)
+        let product: UInt16 = fields.hexadecimal(digits: 1...4)
       else { return nil }
-      return .virtualShift(device: 0)
+      return .ids(DeviceIDs(bus: bus, vendor: vendor, product: product), device: 0)
     default: return nil
     }
   }

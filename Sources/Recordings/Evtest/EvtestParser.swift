@@ -6,8 +6,8 @@ import KeyboardModes
 ///     Event: time 1420070400.123456, -------------- SYN_REPORT ------------
 ///     Event: time 1420070400.234567, >>>>>>>>>>>>>> SYN_DROPPED <<<<<<<<<<<<
 ///
-/// Of the header, the LEDs that were on or off count; all else is passed over. Types and codes are
-/// parsed as numbers, because their names have changed over the years. Source: evtest.c of
+/// Of the header, the ids count, and the LEDs that were on or off; all else is passed over. Types and
+/// codes are parsed as numbers, because their names have changed over the years. Source: evtest.c of
 /// freedesktop.org's evtest.
 struct EvtestParser: EntryParser {
   private(set) var isRecognized = false
@@ -46,6 +46,7 @@ struct EvtestParser: EntryParser {
   private mutating func parseOther(
     _ line: UnsafeRawBufferPointer, _ rest: Fields
   ) throws(LineFault) -> Entry? {
+    if let ids = Self.ids(rest) { return .ids(ids, device: 0) }
     var words = rest
     if words.skip("Event type ") {
       listedType = words.decimal()
@@ -82,6 +83,17 @@ struct EvtestParser: EntryParser {
     "Run the following command to see processes with", "an open fd on this device",
     "\"fuser -v ", "expected ", "evtest: ", "yyy",
   ]
+
+  /// Parses `Input device ID: bus 0x3 vendor 0x46d product 0xc52b version 0x111`.
+  private static func ids(_ header: Fields) -> DeviceIDs? {
+    var fields = header
+    guard fields.skip("Input device ID: bus 0x"),
+      let bus: UInt16 = fields.hexadecimal(digits: 1...4), fields.skip(" vendor 0x"),
+      let vendor: UInt16 = fields.hexadecimal(digits: 1...4), fields.skip(" product 0x"),
+      let product: UInt16 = fields.hexadecimal(digits: 1...4)
+    else { return nil }
+    return DeviceIDs(bus: bus, vendor: vendor, product: product)
+  }
 
   /// Parses the name of an `EV_SYN` event between dashes, pluses or arrows.
   private func parseSynchronization(

@@ -61,7 +61,7 @@ struct LibinputParser: EntryParser {
       try beginEntry()
       return try parseNote(&fields)
     } else if fields.skip("- node:") {
-      beginDevice()
+      return beginDevice()
     } else if !isInReport {
       return try parseDescription(line)
     } else if fields.hasMore {
@@ -73,9 +73,10 @@ struct LibinputParser: EntryParser {
     return nil
   }
 
-  private mutating func beginDevice() {
+  private mutating func beginDevice() -> Entry {
     (isRecognized, isInReport, device) = (true, false, nil)
     descriptions += 1
+    return .ids(nil, device: count)
   }
 
   /// Parses what follows `#`.
@@ -99,7 +100,7 @@ struct LibinputParser: EntryParser {
       return .leds(report, device: try presentDevice())
     } else if words.skip("Closing after "), words.skip(to: "inactivity- node:") {
       // With --autorestart, the tool does not end this comment's line.
-      beginDevice()
+      return beginDevice()
     } else if line.begins(with: "# libinput record") {
       isRecognized = true
     }
@@ -128,8 +129,10 @@ struct LibinputParser: EntryParser {
     } else {
       fields.skipSpace()
       if fields.skip("events:") { try refuseMore(&fields) }
-      if fields.skip("id:"), let ids = try? fields.list("ids"), Self.isVirtualShift(ids) {
-        return .virtualShift(device: try presentDevice())
+      if fields.skip("id:"), let list = try? fields.list("ids") {
+        let ids = list.compactMap(UInt16.init(exactly:))
+        guard ids.count >= 3 else { return nil }
+        return .ids(DeviceIDs(bus: ids[0], vendor: ids[1], product: ids[2]), device: nextDevice)
       }
       guard Self.isYAML(line) else { throw LineFault("neither an event nor a line of YAML") }
     }
@@ -146,11 +149,8 @@ struct LibinputParser: EntryParser {
       || line.allSatisfy { $0.isHexadecimalDigit || "x,[] \t".utf8.contains($0) }
   }
 
-  /// Whether a device with these ids is the virtual keyboard of `keymodectl shift`.
-  private static func isVirtualShift(_ ids: [Int64]) -> Bool {
-    let ids = ids.compactMap(UInt16.init(exactly:))
-    return ids.count >= 3 && VirtualShift.has(bus: ids[0], vendor: ids[1], product: ids[2])
-  }
+  /// The number of the present device, or the one that it gets with its first event.
+  private var nextDevice: Int { device ?? count }
 
   /// Throws if events are in the same line as the name of their list.
   private func refuseMore(_ fields: inout Fields) throws(LineFault) {
@@ -242,6 +242,14 @@ struct LibinputParser: EntryParser {
         return key
       }
       return .held(keys, device: try presentDevice())
+    }
+    if word.elementsEqual("{\(Note.parent):".utf8) {
+      guard let list = try? fields.list("numbers"), list.count == 1,
+        let number = UInt16(exactly: list[0])
+      else {
+        throw LineFault("the number of the parent is not one up to 65535")
+      }
+      return .parent(number, device: nextDevice)
     }
     guard word.elementsEqual("{\(Note.gone):".utf8) else { return nil }
     let numbers = try fields.list("seconds and microseconds")

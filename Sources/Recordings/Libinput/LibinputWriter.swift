@@ -16,7 +16,9 @@ struct LibinputWriter {
   }
 
   /// The text before the reports of a device: its description.
-  static func section(_ device: DeviceDescription) -> String {
+  ///
+  /// - Parameter parent: the number of its physical device; `nil` if there is no other device.
+  static func section(_ device: DeviceDescription, parent: Int? = nil) -> String {
     var lines = ["- node: \(device.node)", "  evdev:", "    name: \(quoted(device.name))"]
     let numbers = [device.bus, device.vendor, device.product, device.version]
     lines.append("    id: \(list(numbers))")
@@ -34,7 +36,8 @@ struct LibinputWriter {
     }
     lines.append("    properties: \(list(device.properties))")
     lines += ["  udev:", "    properties: []", "  quirks: []", "  events:"]
-    return lines.joined(separator: "\n") + "\n"
+    let note = parent.map { Self.note(Note.parent, [$0]) } ?? ""
+    return lines.joined(separator: "\n") + "\n" + note
   }
 
   /// The list items of an input of the device.

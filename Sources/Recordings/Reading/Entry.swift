@@ -8,8 +8,10 @@ enum Entry {
   case held([KeyCode], device: Int)
   /// These LEDs were on or off when the device was opened.
   case leds(LEDReport, device: Int)
-  /// The device is the virtual keyboard that presses Shift for the user.
-  case virtualShift(device: Int)
+  /// The device has these ids; `nil` where its description begins, before they are known.
+  case ids(DeviceIDs?, device: Int)
+  /// The device is a node of the physical device with this number in the file.
+  case parent(UInt16, device: Int)
   /// Events of the device were lost; its next report has the differences that were found then.
   case lost(device: Int)
   /// The next report of the device is a release that a grab hid.
@@ -23,13 +25,23 @@ enum Entry {
 ///
 ///     - keymoded: {held: [29, 56]}
 ///     - keymoded: lost
+///
+/// Devices with the same `parent` are nodes of one physical device: see ``TwinKeys``.
 enum Note {
+  static let parent = "parent"
   static let held = "held"
   static let lost = "lost"
   static let missed = "missed"
   static let gone = "gone"
   static let lit = "lit"
   static let unlit = "unlit"
+}
+
+/// How the device is connected, a `BUS_*` of `linux/input.h`, and its vendor and product.
+struct DeviceIDs: Hashable {
+  let bus, vendor, product: UInt16
+
+  var isVirtualShift: Bool { VirtualShift.has(bus: bus, vendor: vendor, product: product) }
 }
 
 /// One event of any type, as the kernel reports it: `struct input_event`.

@@ -4,14 +4,17 @@ import KeyboardModes
 struct EntryInterpreter {
   private let file: Int
   private let files: Int
+  /// Whether the recording may have several devices. If not, the rule for twins need not cost time.
+  private let hasSeveral: Bool
   private var devices: [DeviceEvents] = []
   /// The time of the last key or LED event, if there was one.
   private var last: Time?
 
   /// The interpreter of the file with this index among `files`. Their devices' numbers interleave.
-  init(file: Int, of files: Int) {
+  init(file: Int, of files: Int, _ format: RecordingFormat) {
     self.file = file
     self.files = files
+    hasSeveral = files > 1 || format == .libinput || format == .getevent
   }
 
   /// Whether a report of differences has not ended. Without its end it cannot be used.
@@ -27,8 +30,12 @@ struct EntryInterpreter {
       return .opened(id(device), held: held)
     case .leds(let report, let device):
       return .leds(id(device), report, at: nil)
-    case .virtualShift(let device):
-      devices[grown(to: device)].isVirtualShift = true
+    case .ids(let ids, let device):
+      devices[grown(to: device)].isVirtualShift = ids?.isVirtualShift == true
+      setParent(of: device, to: ids.map(Self.parent) ?? Self.undescribed)
+      return nil
+    case .parent(let number, let device):
+      setParent(of: grown(to: device), to: -2 - (Int(number) * files + file))
       return nil
     case .lost(let device):
       devices[grown(to: device)].differences = []
@@ -64,18 +71,35 @@ struct EntryInterpreter {
     }
   }
 
-  private func id(_ device: Int) -> DeviceID { DeviceID(order: device * files + file) }
+  private mutating func id(_ device: Int) -> DeviceID { devices[grown(to: device)].id }
 
   /// Makes `devices` long enough for this index, and returns the index.
   private mutating func grown(to device: Int) -> Int {
-    while devices.count <= device { devices.append(DeviceEvents(id: id(devices.count))) }
+    while devices.count <= device {
+      devices.append(DeviceEvents(id: DeviceID(order: devices.count * files + file)))
+      setParent(of: devices.count - 1, to: Self.undescribed)
+    }
     return device
+  }
+
+  // A recording of other programs does not tell which of its devices are nodes of one keyboard.
+  // Those with the same ids may be, in whatever file; and so may those without a description.
+
+  private static let undescribed = -1
+
+  private static func parent(_ ids: DeviceIDs) -> Int {
+    Int(ids.bus) << 32 | Int(ids.vendor) << 16 | Int(ids.product)
+  }
+
+  private mutating func setParent(of device: Int, to parent: Int) {
+    devices[device].id = DeviceID(
+      order: devices[device].id.order, parent: hasSeveral ? parent : nil)
   }
 }
 
 /// What a device's earlier events mean for its next ones.
 private struct DeviceEvents {
-  let id: DeviceID
+  fileprivate(set) var id: DeviceID
 
   /// Whether events are ignored: after `SYN_DROPPED`, until the next report begins.
   var isSkipping = false

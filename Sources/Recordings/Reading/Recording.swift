@@ -25,9 +25,8 @@ public struct Recording: ~Copyable {
     let warnOnce = { warning in if warnings.insert(warning).inserted { warn(warning) } }
     // First: Swift 6.0 cannot throw once some properties of a noncopyable value are set.
     let files = try paths.indices.map { index throws(RecordingError) in
-      let interpreter = EntryInterpreter(file: index, of: paths.count)
-      return try RecordingStream(
-        paths[index], format, interpreter, isLenient: isLenient, warn: warnOnce)
+      try RecordingStream(
+        paths[index], format, number: index, of: paths.count, isLenient: isLenient, warn: warnOnce)
     }
     self.files = files
     merge = StreamMerge(files)

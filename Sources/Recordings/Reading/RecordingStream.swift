@@ -42,10 +42,11 @@ final class RecordingStream: BatchStream {
   ///
   /// - Parameters:
   ///   - format: its format; `nil` to detect it.
+  ///   - number: its index among the files of the recording.
   ///   - isLenient: whether faults are skipped and counted.
   ///   - warn: takes warnings, the same one possibly several times.
   init(
-    _ path: String, _ format: RecordingFormat?, _ interpreter: EntryInterpreter, isLenient: Bool,
+    _ path: String, _ format: RecordingFormat?, number: Int, of files: Int, isLenient: Bool,
     warn: @escaping (RecordingError) -> Void
   ) throws(RecordingError) {
     // All that throws comes first: Swift 6.0 cannot throw once some properties are set.
@@ -68,7 +69,8 @@ final class RecordingStream: BatchStream {
     reading = format == detected ? nil : other.map { "read as \(used.rawValue)\($0)" }
     parser = used.parser
     reader = EntryReader(
-      input, recordSize: parser.recordSize, interpreter, isLenient: isLenient)
+      input, recordSize: parser.recordSize, EntryInterpreter(file: number, of: files, used),
+      isLenient: isLenient)
   }
 
   /// The faults that were skipped.

@@ -23,6 +23,8 @@ public final class Recorder {
   /// The devices in the order in which they were opened, also those that are gone: the `order` of
   /// their `DeviceID` is the index.
   private var devices: [DeviceDescription] = []
+  /// The numbers of their physical devices, as the recording has them.
+  private var parents: [Int] = []
   private var filter: RecordingFilter
   /// The recording; `nil` while the keyboards are being opened.
   private var file: RecordingFile?
@@ -60,7 +62,8 @@ public final class Recorder {
     terminal?.enter()
     defer { terminal?.leave() }
     try open()
-    let file = try RecordingFile(request.output, devices, remarks: request.remarks)
+    let file = try RecordingFile(
+      request.output, devices, parents: devices.count > 1 ? parents : [], remarks: request.remarks)
     notify(announcement)
     self.file = file
     write(Batch(early), to: file)
@@ -83,14 +86,13 @@ public final class Recorder {
   }
 
   private var announcement: TerminalText {
-    let pointers = keyboards.devices.count { $0.role == .pointer }
-    let virtual = keyboards.devices.count { $0.role == .leds }
-    let counts = [
-      (devices.count - pointers - virtual, "keyboard"), (pointers, "pointer"),
-      (virtual, "virtual keyboard"),
+    let names: [(DeviceRole, String)] = [
+      (.keyboard, "keyboard"), (.keys, "other device"), (.pointer, "pointer"),
+      (.leds, "virtual keyboard"),
     ]
-    let recorded = counts.filter { $0.0 > 0 }.map { count, name in
-      count == 1 ? "1 \(name)" : "\(count) \(name)s"
+    let recorded = names.compactMap { role, name in
+      let count = keyboards.devices.count { $0.role == role }
+      return count == 0 ? nil : count == 1 ? "1 \(name)" : "\(count) \(name)s"
     }.joined(separator: " and ")
     let place: TerminalText = request.output.map { " to '\($0)'" } ?? ""
     return request.showsKeyCodes
@@ -129,6 +131,8 @@ public final class Recorder {
   private func add(_ id: DeviceID, _ device: InputDevice) {
     let description = device.description
     devices.append(description)
+    // With the twins left out, no device of a redacted recording may have any.
+    parents.append(request.showsKeyCodes ? id.parent ?? id.order : id.order)
     filter.add(id, keys: description.keys)
   }
 

@@ -56,8 +56,9 @@ final class RecordingFile {
   ///   - path: the file to create, which must not exist yet, and which only its owner can read: this
   ///     user, or the one who called sudo; `nil` for standard output.
   ///   - devices: at least one; the index of each is the `order` of its `DeviceID`.
+  ///   - parents: the numbers of their physical devices; empty if there is only one device.
   init(
-    _ path: String?, _ devices: [DeviceDescription], remarks: [String]
+    _ path: String?, _ devices: [DeviceDescription], parents: [Int] = [], remarks: [String]
   ) throws(SystemError) {
     (name, self.path) = (path ?? "standard output", path)
     let number = try retrying(path == nil ? "write" : "create", name) {
@@ -66,7 +67,10 @@ final class RecordingFile {
     }
     descriptor = FileDescriptor(owning: number)
     if path != nil { giveToUser(number) }
-    sections = devices.map { Section(description: LibinputWriter.section($0)) }
+    sections = devices.enumerated().map { index, device in
+      let parent = parents.isEmpty ? nil : parents[index]
+      return Section(description: LibinputWriter.section(device, parent: parent))
+    }
     let header = LibinputWriter.header(devices: devices.count, remarks: remarks)
     try append(header + sections[0].description)
   }

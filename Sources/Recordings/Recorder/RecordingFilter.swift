@@ -2,9 +2,13 @@ import KeyboardModes
 
 /// Turns the inputs of keyboards into those that are written: adds the releases that a grab hid,
 /// and redacts.
+///
+/// A redacted recording has only the inputs that count (``TwinKeys``): substitutes on two nodes of a
+/// keyboard could look like one key.
 struct RecordingFilter {
   private var controller: Controller
   private var redactor: Redactor?
+  private var twins = TwinKeys()
 
   /// A filter by these settings; it redacts unless it `showsKeyCodes`.
   init(settings: Settings, showsKeyCodes: Bool) {
@@ -29,6 +33,6 @@ struct RecordingFilter {
     var complete: [Controller.Input] = []
     controller.take(batch, keysUp: keysUp, taken: { complete.append($1) })
     guard redactor != nil else { return complete }
-    return complete.compactMap { redactor?.redact($0) }
+    return complete.flatMap { twins.take($0) }.compactMap { redactor?.redact($0) }
   }
 }

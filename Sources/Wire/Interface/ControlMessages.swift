@@ -51,7 +51,28 @@ public struct DeviceMessage: Hashable, Sendable, JSONWritable {
   }
 }
 
-/// Statistics of the daemon. None of them counts keys, and a key that changes no state alters none.
+/// The type `Hold` of the interface.
+extension LongHold: JSONWritable {
+  /// Writes the hold, members in the order of the interface.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("device", device)
+      json.member("kind", isButton ? "button" : "modifier")
+      json.member("since", since)
+    }
+  }
+
+  /// Reads a hold; `nil` if the value is not a valid one.
+  public init?(_ json: JSON) {
+    guard let device = json["device"]?.string, let kind = json["kind"]?.string,
+      let since = json["since"].flatMap(Time.init)
+    else { return nil }
+    self.init(device: device, isButton: kind == "button", since: since)
+  }
+}
+
+/// Statistics of the daemon. None of them counts keys, and a key that changes no state alters none,
+/// unless it is held for a minute.
 public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
   /// When the daemon was started, on `CLOCK_BOOTTIME`.
   public let started: Time
@@ -72,15 +93,17 @@ public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
   /// Which configuration is in force: `current`, `lastGood` or `defaults`; `nil` if the daemon is
   /// too old to report it.
   public let configuration: String?
+  /// The modifiers and pointer buttons that have been held for a minute.
+  public let held: [LongHold]
 
   /// The statistics with these numbers.
   public init(
     started: Time, time: Time, changes: Int64, clients: Int, missed: Int, devices: Int,
-    losses: Int, reloads: Int, configuration: String?
+    losses: Int, reloads: Int, configuration: String?, held: [LongHold] = []
   ) {
     (self.started, self.time, self.changes, self.clients) = (started, time, changes, clients)
     (self.missed, self.devices, self.losses) = (missed, devices, losses)
-    (self.reloads, self.configuration) = (reloads, configuration)
+    (self.reloads, self.configuration, self.held) = (reloads, configuration, held)
   }
 
   /// Writes the reply's parameters.
@@ -95,6 +118,10 @@ public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
       json.member("losses", Int64(losses))
       json.member("reloads", Int64(reloads))
       if let configuration { json.member("configuration", configuration) }
+      json.name("held")
+      json.open("[")
+      for hold in held { hold.write(to: &json) }
+      json.close("]")
     }
   }
 
@@ -110,6 +137,7 @@ public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
       started: started, time: time, changes: changes,
       clients: Int(clamping: clients), missed: Int(clamping: missed),
       devices: Int(clamping: devices), losses: Int(clamping: losses),
-      reloads: Int(clamping: reloads), configuration: json["configuration"]?.string)
+      reloads: Int(clamping: reloads), configuration: json["configuration"]?.string,
+      held: json["held"]?.elements(LongHold.init) ?? [])
   }
 }

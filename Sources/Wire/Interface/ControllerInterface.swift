@@ -118,7 +118,8 @@ public enum ControllerInterface {
     # vendor, product: four hexadecimal digits each, as in the configuration.
     # keyboard: true for a whole keyboard.
     # pointer: true for a mouse, a touchpad or a pointing stick, of which only the
-    # buttons are followed. If both are false, the device has only some bound keys.
+    # buttons are followed. If both are false, the device has only some keys, such as
+    # those for volume, or a power button.
     type Device (
       name: string,
       node: string,
@@ -132,8 +133,17 @@ public enum ControllerInterface {
     # Only on control.sock.
     method ListDevices() -> (devices: []Device)
 
+    # A modifier or a pointer's button that this device has held for a minute, as if
+    # it were stuck. Which key it is, is not told.
+    # since: when it went down, on CLOCK_BOOTTIME.
+    type Hold (
+      device: string,
+      kind: (modifier, button),
+      since: int
+    )
+
     # Returns statistics of the daemon. They count no keys, and a key that changes
-    # no state changes none of them.
+    # no state changes none of them, unless it is held for a minute.
     # started, time: when the daemon was started, and when it replied; always on
     # CLOCK_BOOTTIME.
     # changes: the changes of states since then.
@@ -156,7 +166,8 @@ public enum ControllerInterface {
       devices: int,
       losses: int,
       reloads: int,
-      configuration: (current, lastGood, defaults)
+      configuration: (current, lastGood, defaults),
+      held: []Hold
     )
 
     # The daemon has as many clients on this socket as it can serve. It sends this

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import attack_devices
 import attack_privacy
+import attack_talks
 import attack_time
 from daemon import Daemon
 
-MODULES = (attack_devices, attack_privacy, attack_time)
+MODULES = (attack_devices, attack_privacy, attack_talks, attack_time)
 
 if __name__ == "__main__":
     name, count = sys.argv[1], int(sys.argv[2])

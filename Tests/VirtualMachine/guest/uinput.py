@@ -32,6 +32,7 @@ UI_SET_KEYBIT = 0x40045565
 UI_SET_RELBIT = 0x40045566
 UI_SET_ABSBIT = 0x40045567
 UI_SET_LEDBIT = 0x40045569
+UI_SET_PHYS = 0x4008556C
 UI_SET_PROPBIT = 0x4004556E
 UI_ABS_SETUP = 0x401C5504
 UI_GET_SYSNAME = 0x8040552C  # with room for 64 bytes
@@ -52,6 +53,7 @@ class Keyboard:
         relative: Iterable[int] = (),
         absolute: Iterable[int] = (),
         properties: Iterable[int] = (),
+        port: str = "",
     ) -> None:
         self.name = name.encode() if isinstance(name, str) else name
         self._descriptor = os.open("/dev/uinput", os.O_RDWR | os.O_CLOEXEC)
@@ -72,6 +74,9 @@ class Keyboard:
             fcntl.ioctl(self._descriptor, UI_ABS_SETUP, limits)
         for number in properties:
             fcntl.ioctl(self._descriptor, UI_SET_PROPBIT, number)
+        if port:
+            # What the driver of a real device says, such as `usb-0000:00:14.0-3/input0`.
+            fcntl.ioctl(self._descriptor, UI_SET_PHYS, port.encode() + b"\0")
         setup = struct.pack("@HHHH80sI", 3, 0x1209, 1, 1, self.name, 0)
         fcntl.ioctl(self._descriptor, UI_DEV_SETUP, setup)
         fcntl.ioctl(self._descriptor, UI_DEV_CREATE)

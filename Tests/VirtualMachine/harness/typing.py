@@ -88,6 +88,10 @@ class Person:
         )["late"]
         return late
 
+    def tap_code(self, code: int) -> None:
+        """Presses and releases the key with this number of the kernel."""
+        self._ask([(0, EV_KEY, code, True), (20, EV_KEY, code, False)])
+
     def switch(self, led: int, is_on: bool) -> None:
         """Switches an LED of this keyboard alone, as a program does that has it open."""
         self._ask([(0, EV_LED, led, is_on)])

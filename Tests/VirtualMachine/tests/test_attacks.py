@@ -23,6 +23,8 @@ pytestmark = pytest.mark.attack
 PLUGS = int(os.environ.get("KEYMODED_PLUGS", "50"))
 # Multiplies the repetitions of most attacks.
 TIMES = int(os.environ.get("KEYMODED_ATTACKS", "1"))
+# 15 are all orders of a talk and a virtual keyboard.
+TALKS = int(os.environ.get("KEYMODED_TALKS", "15"))
 IDLE_SECONDS = int(os.environ.get("KEYMODED_IDLE_SECONDS", "10"))
 
 
@@ -69,6 +71,29 @@ def test_service_is_unharmed_by_attack(
             normal = "shift: { trigger: press, timeout: off }\n"
             needed.callback(service.reload, guest, normal)
         attack(guest, told, made.name, made.count)
+
+
+# A second press or release would change the state too.
+TALKING = """
+keyboard:
+  table:
+    events: [startTalking, stopTalking]
+    rows:
+      prepareToEditText: { startTalking: prepareToRecord, stopTalking: showingPanel }
+      prepareToRecord: { startTalking: showingPanel, stopTalking: prepareToEditText }
+  bindings:
+    startTalking: [F9]
+    stopTalking: [F9 release]
+"""
+
+
+def test_every_talk_begins_and_ends_while_virtual_keyboards_come_type_and_go(
+    guest: VirtualMachine, told: AttackTable
+) -> None:
+    with unharmed(guest):
+        service.reload(guest, TALKING)
+        attack(guest, told, "talks", TALKS)
+        service.reload(guest, "")
 
 
 def test_daemon_without_udev_releases_every_short_lived_keyboard(

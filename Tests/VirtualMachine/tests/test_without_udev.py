@@ -51,7 +51,11 @@ def test_daemon_without_udev_follows_the_devices_that_udev_calls_keyboards_or_po
     touches = [BTN_LEFT, BTN_TOOL_FINGER, BTN_TOUCH]
     pad = {"properties": PAD, "keys": touches, "absolute": [ABS_X, ABS_Y]}
     screen = {"properties": SCREEN, "keys": [BTN_TOUCH], "absolute": [ABS_X, ABS_Y]}
-    touched = [Person(guest, "Touchpad", **pad), Person(guest, "Touchscreen", **screen)]
+    touched = [
+        Person(guest, "Touchpad", **pad),
+        Person(guest, "Touchscreen", **screen),
+        Person(guest, "Volume keys", keys=[113, 114, 115], leds=[]),
+    ]
     guest.run("udevadm settle")
 
     def udev_says(properties: str) -> list[str]:
@@ -66,11 +70,14 @@ def test_daemon_without_udev_follows_the_devices_that_udev_calls_keyboards_or_po
 
     keyboards = udev_says("ID_INPUT_KEYBOARD")
     pointers = udev_says("ID_INPUT_(MOUSE|TOUCHPAD|POINTINGSTICK)")
+    keys = udev_says("ID_INPUT_KEY")
+    assert "Volume keys" in keys
     assert {"QEMU QEMU USB Mouse", "Touchpad"} <= {*pointers}
     assert "Touchscreen" not in pointers
     start_by_hand(guest)
     assert devices(guest) == {
         **dict.fromkeys(pointers, "pointer"),
+        **dict.fromkeys(keys, "keys"),
         **dict.fromkeys(keyboards, "keyboard"),
     }
     guest.play("tap insert")

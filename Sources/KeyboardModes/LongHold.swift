@@ -1,0 +1,21 @@
+/// A modifier or a pointer's button that has been held for a minute, as if it were stuck: meanwhile
+/// Shift is part of a shortcut, and what is typed is a command.
+public struct LongHold: Hashable, Sendable {
+  /// How long a key must be held.
+  public static let least = Duration.seconds(60)
+
+  /// The name of the device that holds it.
+  public let device: String
+  /// Whether it is a button; otherwise it is a modifier. Which one is not told.
+  public let isButton: Bool
+  /// When it went down, or was found down.
+  public let since: Time
+
+  /// The hold with these parts.
+  public init(device: String, isButton: Bool, since: Time) {
+    (self.device, self.isButton, self.since) = (device, isButton, since)
+  }
+
+  /// What is held, in words.
+  public var kind: String { isButton ? "a pointer button" : "a modifier" }
+}

@@ -1,0 +1,144 @@
+/// Counts one press for a key that a keyboard reports on several of its nodes, as some with N-key
+/// rollover do.
+///
+///     node 1   P--------R           P: a press, R: a release
+///     node 2     P--------R         its press is less than 20 ms from that of node 1
+///     counts   P----------R         all as events of node 1
+///
+/// The same key on another node of the same physical device (``DeviceID/parent``), pressed less than
+/// 20 ms from a press that counts, is that press, and so is a key that is found down after a loss of
+/// events while the press lasts. The press lasts until the key is up on all these nodes, or until
+/// the node goes away whose events count.
+///
+/// A node that presses the key again, while others still hold it, presses it anew; but less than
+/// 20 ms after its own release its switch bounced, since the release was not a release yet.
+public struct TwinKeys: Sendable {
+  /// Keyboards that are polled every 8 to 10 ms report the second press so late.
+  static let window = Duration.milliseconds(20)
+
+  /// A key of a node: while it is down, and until ``window`` after its release.
+  private struct Node: Sendable {
+    let key: DeviceKey
+    /// The key whose events count for it: its own, or that of the node that was first.
+    let counted: DeviceKey
+    /// When the press began that counts.
+    let pressed: Time
+    var released: Time?
+
+    var isDown: Bool { released == nil }
+  }
+
+  private var nodes: [Node] = []
+
+  /// No key is down yet.
+  public init() {}
+
+  /// The inputs that count in place of this one; recordings without twins have them.
+  public mutating func take(_ input: Controller.Input) -> [Controller.Input] {
+    switch input {
+    case .key(let device, let event):
+      return take(event, of: device).map { [.key($0.device, event)] } ?? []
+    case .missedRelease(let device, let code, let time):
+      return release(DeviceKey(device, code), at: time)
+        .map { [.missedRelease($0.device, code, at: time)] } ?? []
+    case .synchronized(let device, let differences, let time):
+      var rest: [KeyDifference] = []
+      var others: [Controller.Input] = []
+      for difference in differences {
+        let key = DeviceKey(device, difference.key)
+        let counted =
+          difference.isDown ? press(key, at: time, wasSeen: false) : release(key, at: time)
+        guard let counted else { continue }
+        if counted == key {
+          rest.append(difference)
+        } else {
+          others.append(.synchronized(counted.device, [difference], at: time))
+        }
+      }
+      return others + [.synchronized(device, rest, at: time)]
+    case .gone(let device, let time):
+      return remove(device).map { key in
+        .key(key.device, KeyEvent(time: time, key: key.code, action: .release))
+      } + [input]
+    case .opened, .allOpened, .leds, .client, .configured: return [input]
+    }
+  }
+
+  /// The key for which the event counts; `nil` if it does not count.
+  @inline(__always)
+  mutating func take(_ event: KeyEvent, of device: DeviceID) -> DeviceKey? {
+    let key = DeviceKey(device, event.key)
+    return device.parent == nil ? key : take(event, of: key)
+  }
+
+  private mutating func take(_ event: KeyEvent, of key: DeviceKey) -> DeviceKey? {
+    switch event.action {
+    case .press: press(key, at: event.time, wasSeen: true)
+    case .release: release(key, at: event.time)
+    case .autorepeat: nodes.first { $0.key == key }?.counted ?? key
+    }
+  }
+
+  private mutating func press(_ key: DeviceKey, at time: Time, wasSeen: Bool) -> DeviceKey? {
+    guard key.device.parent != nil else { return key }
+    nodes.removeAll { $0.released.map { !time.isWithin(Self.window, of: $0) } ?? false }
+    let own = nodes.firstIndex { $0.key == key }.map { nodes.remove(at: $0) }
+    func add(to counted: DeviceKey, since pressed: Time) {
+      nodes.append(Node(key: key, counted: counted, pressed: pressed))
+    }
+    let twin = nodes.first {
+      $0.key.code == key.code && $0.key.device.parent == key.device.parent
+        && $0.counted != own?.counted
+        && (wasSeen ? time.isWithin(Self.window, of: $0.pressed) : $0.isDown)
+    }
+    if let twin {
+      add(to: twin.counted, since: twin.pressed)
+      return nil
+    }
+    guard let own else {
+      add(to: key, since: time)
+      return key
+    }
+    let lasts = isDown(own.counted)
+    if lasts, !own.isDown || time.isWithin(Self.window, of: own.pressed) {
+      add(to: own.counted, since: own.pressed)
+      return nil
+    }
+    // If no other node holds it, the press that has ended may go on: see ``HeldKeys``.
+    let counted = lasts ? key : own.counted
+    add(to: counted, since: time)
+    return counted
+  }
+
+  private mutating func release(_ key: DeviceKey, at time: Time) -> DeviceKey? {
+    guard let index = nodes.firstIndex(where: { $0.key == key }) else { return key }
+    nodes[index].released = time
+    return isDown(nodes[index].counted) ? nil : nodes[index].counted
+  }
+
+  /// Forgets the keys of a device that went away, and returns those of others that are up by that.
+  private mutating func remove(_ device: DeviceID) -> [DeviceKey] {
+    let gone = nodes.filter { $0.key.device == device && $0.isDown }.map(\.counted)
+    nodes.removeAll { $0.key.device == device || $0.counted.device == device }
+    return gone.filter { $0.device != device && !isDown($0) }
+  }
+
+  /// Whether a node holds the key whose events count as those of `counted`.
+  private func isDown(_ counted: DeviceKey) -> Bool {
+    nodes.contains { $0.counted == counted && $0.isDown }
+  }
+
+  /// The nodes that hold the keys that count as held on `device`, and their keys.
+  func holding(_ keys: [KeyCode], of device: DeviceID) -> [(device: DeviceID, keys: [KeyCode])] {
+    guard !keys.isEmpty else { return [] }
+    let twins = nodes.filter {
+      $0.counted.device == device && $0.isDown && keys.contains($0.counted.code)
+    }.map(\.key)
+    guard twins.contains(where: { $0.device != device }) else { return [(device, keys)] }
+    let own = keys.filter { code in
+      twins.allSatisfy { $0.code != code } || twins.contains(DeviceKey(device, code))
+    }
+    return (own.isEmpty ? [] : [(device, own)])
+      + twins.filter { $0.device != device }.map { ($0.device, [$0.code]) }
+  }
+}
