@@ -30,6 +30,8 @@ func library(_ name: String, pkgConfig: String, debian: String) -> Target {
 
 let package = Package(
   name: "keymoded",
+  // For the library of state machines, which needs clocks; the rest runs on Linux only.
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
   products: [
     .executable(name: "keymoded", targets: ["keymoded"]),
     .executable(name: "keymodectl", targets: ["keymodectl"]),
