@@ -4,7 +4,8 @@ import Testing
 
 @Suite("The library alone", .timeLimit(.minutes(10)))
 struct StandaloneTests {
-  /// Runs a shell's commands in the folder, as on a machine that has no C library of the daemon.
+  /// Runs a shell's commands in the folder, where nothing can be compiled with the daemon's C libraries:
+  /// their headers and the descriptions for pkg-config are hidden.
   private func run(_ commands: String, in folder: TemporaryFolder) throws -> Ended {
     let script = """
       set -e
@@ -13,8 +14,7 @@ struct StandaloneTests {
         /usr/lib/pkgconfig /usr/share/pkgconfig; do
         if [ -d "$path" ]; then mount --bind "$0/empty" "$path"; fi
       done
-      for path in /usr/include/yaml.h /usr/include/jansson*.h /usr/lib/*/libevdev.* \
-        /usr/lib/*/libyaml* /usr/lib/*/libjansson.* /usr/lib/*/libsystemd.so; do
+      for path in /usr/include/yaml.h /usr/include/jansson*.h; do
         if [ -f "$path" ]; then mount --bind /dev/null "$path"; fi
       done
       cd "$0"
