@@ -112,13 +112,14 @@ struct ActingRowTests {
   func rows() throws {
     var log: [String] = []
     let gate = try ObservedMachine(
-      states: ["locked", "unlocked"], initial: "locked",
+      states: ["locked", "unlocked"], initial: "locked", acceptingStates: ["locked"],
       rows: [
         .init("locked", "coin", "unlocked", before: { log.append("before \($0.to)") }),
         .init("unlocked", "push", "locked", after: { log.append("after \($0.from)") }),
       ])
     for event in ["coin", "coin", "push"] { gate.send(event) }
     #expect(log == ["before unlocked", "after unlocked"])
+    #expect(gate.isAccepting)
     #expect(throws: Fault.twoRows(.init("a", "go", "a"), .init("a", "go", "a"))) {
       try ObservedMachine(
         states: ["a"], initial: "a", rows: [.init("a", "go", "a"), .init("a", "go", "a")])

@@ -72,7 +72,7 @@ struct StandaloneTests {
     let hidden = try run(
       """
       ! pkg-config --exists libevdev
-      ! echo '#include <yaml.h>\nyaml_parser_t parser;' | clang -fsyntax-only -x c - 2>/dev/null
+      ! test -s /usr/include/yaml.h
       ! ls /usr/include/systemd/*
       """, in: folder)
     #expect(hidden.status == 0, "\(hidden.output)")
