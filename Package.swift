@@ -24,12 +24,10 @@ func tests(_ name: String, _ imports: [String], goldenFiles: [String] = []) -> T
     swiftSettings: settings)
 }
 
-func library(_ name: String, pkgConfig: String, debian: String) -> Target {
-  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([debian])])
-}
-
 let package = Package(
   name: "keymoded",
+  // For the library of state machines, which needs clocks; the rest runs on Linux only.
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
   products: [
     .executable(name: "keymoded", targets: ["keymoded"]),
     .executable(name: "keymodectl", targets: ["keymodectl"]),
@@ -43,11 +41,12 @@ let package = Package(
   ],
   targets: [
     // C libraries as Debian ships them; each is imported by exactly one module. Headers of the kernel
-    // and of systemd share definitions, so they are one.
-    library("CLibevdev", pkgConfig: "libevdev", debian: "libevdev-dev"),
-    library("CLibyaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
-    library("CJansson", pkgConfig: "jansson", debian: "libjansson-dev"),
-    library("CLinux", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
+    // and of systemd share definitions, so they are one. With `pkgConfig`, SwiftPM would ask for all of
+    // them wherever a package needs only the library for state machines, and warn that they are missing.
+    .systemLibrary(name: "CLibevdev"),
+    .systemLibrary(name: "CLibyaml"),
+    .systemLibrary(name: "CJansson"),
+    .systemLibrary(name: "CLinux"),
 
     // The pure core: no I/O, no clock, no globals.
     module("StateMachines"),

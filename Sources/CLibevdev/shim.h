@@ -3,7 +3,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-#include <libevdev/libevdev.h>
+#include <libevdev-1.0/libevdev/libevdev.h>
 #include <linux/input.h>
 
 /* The ioctls that libevdev has no function for: Swift does not import the macros

@@ -26,42 +26,37 @@ extension ObservedMachine where R: DrawableRules {
     let arrows = Diagram(of: rules).arrows
     let start = Diagram.Arrow(from: "", to: rules.name(of: rules.initial), event: "")
     let lists = [
-      ("leaving", hooks.exits, arrows, isLeft: true),
-      ("before", hooks.befores, arrows, isLeft: true),
-      ("after", hooks.afters, arrows, isLeft: true),
-      ("entering", hooks.entries, [start] + arrows, isLeft: false),
+      ("leaving", hooks.exits, arrows, \Diagram.Arrow.from),
+      ("entering", hooks.entries, [start] + arrows, \.to),
     ]
-    let idle = lists.flatMap { verb, hooks, arrows, isLeft in
+    let idle = lists.flatMap { verb, hooks, arrows, state in
       hooks.filter { hook in
-        hook.action != nil && !arrows.contains { calls(hook, $0, isLeft: isLeft) }
-      }.map { HookFault.neverCalled("\(verb)(\(words($0)))") }
+        hook.action != nil
+          && !arrows.contains {
+            names(of: hook).fits($0) && isOf(hook, $0[keyPath: state])
+              && ($0.from != $0.to || $0.reenters)
+          }
+      }.map {
+        HookFault.neverCalled("\(verb)(\(names(of: $0).from ?? names(of: $0).to ?? "a payload"))")
+      }
     }
     // Callbacks for every state are for what is common to all of them, such as a log.
-    let ofStates = (hooks.exits + hooks.entries).filter { $0.state != nil || $0.condition != nil }
+    let ofStates = (hooks.exits + hooks.entries).filter {
+      $0.action != nil && ($0.from ?? $0.to != nil || $0.condition != nil)
+    }
     let unnoticed = arrows.filter { arrow in
       arrow.from == arrow.to && !arrow.reenters
-        && ofStates.contains { $0.action != nil && isOf($0, arrow.to) }
+        && ofStates.contains { names(of: $0).fits(arrow) && isOf($0, arrow.to) }
         && !(hooks.befores + hooks.afters).contains {
-          $0.action != nil && calls($0, arrow, isLeft: true)
+          $0.action != nil && names(of: $0).fits(arrow)
         }
     }
     return idle + unnoticed.map(HookFault.unnoticedStep)
   }
 
-  private func words(_ hook: Hook<R>) -> String {
-    hook.condition != nil
-      ? "a payload"
-      : [hook.state, hook.event.map { "on: \($0)" }].compactMap { $0 }.joined(separator: ", ")
-  }
-
-  private func calls(_ hook: Hook<R>, _ arrow: Diagram.Arrow, isLeft: Bool) -> Bool {
-    isOf(hook, isLeft ? arrow.from : arrow.to) && (hook.event ?? arrow.event) == arrow.event
-      && (!hook.isOfMoves || arrow.from != arrow.to || arrow.reenters)
-  }
-
-  /// Whether the callback is for a state of this name.
+  /// Whether the callback has something to do in a state of this name.
   private func isOf(_ hook: Hook<R>, _ name: String) -> Bool {
-    guard let condition = hook.condition else { return (hook.state ?? name) == name }
+    guard let condition = hook.condition else { return true }
     return rules.states.contains { rules.name(of: $0) == name && condition($0) }
   }
 }

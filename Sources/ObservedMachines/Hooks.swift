@@ -1,4 +1,4 @@
-import StateMachines
+public import StateMachines
 
 /// The registration of a callback, which lasts until ``end()`` or until the machine is deallocated.
 public class Registration {
@@ -7,23 +7,23 @@ public class Registration {
   public func end() {}
 }
 
-/// A callback for the steps that meet all its conditions; a property that is `nil` is no condition.
-final class Hook<R: Rules>: Registration {
+/// A callback for the steps that meet all its conditions; a name that is `nil` is no condition.
+@usableFromInline final class Hook<R: Rules>: Registration {
+  @usableFromInline typealias Step = ObservedMachine<R>.Step
+
   /// Whether it is only for steps that leave a state and enter one.
-  let isOfMoves: Bool
-  /// The name of the state that is left, or entered.
-  let state: String?
-  let event: String?
-  /// What must hold for the state that is left, or entered.
+  @usableFromInline let isOfMoves: Bool
+  @usableFromInline let from, event, to: Name?
+  /// For ``HookFault``: whether it has something to do in this state, which is left or entered.
   let condition: ((R.State) -> Bool)?
   /// What is called; `nil` once the registration has ended.
-  var action: ((ObservedMachine<R>.Step) -> Void)?
+  @exclusivity(unchecked) @usableFromInline var action: ((Step) -> Void)?
 
   init(
-    isOfMoves: Bool = false, state: String? = nil, event: String? = nil,
-    condition: ((R.State) -> Bool)? = nil, _ action: @escaping (ObservedMachine<R>.Step) -> Void
+    isOfMoves: Bool = false, from: Name? = nil, event: Name? = nil, to: Name? = nil,
+    condition: ((R.State) -> Bool)? = nil, _ action: @escaping (Step) -> Void
   ) {
-    (self.isOfMoves, self.state, self.event) = (isOfMoves, state, event)
+    (self.isOfMoves, self.from, self.event, self.to) = (isOfMoves, from, event, to)
     (self.condition, self.action) = (condition, action)
   }
 
@@ -31,55 +31,71 @@ final class Hook<R: Rules>: Registration {
 }
 
 /// The callbacks of a machine, each list in the order of registration.
-struct Hooks<R: Rules> {
-  var exits: [Hook<R>] = []
-  var befores: [Hook<R>] = []
-  var afters: [Hook<R>] = []
-  var entries: [Hook<R>] = []
+@usableFromInline struct Hooks<R: Rules> {
+  @usableFromInline var exits: [Hook<R>] = []
+  @usableFromInline var befores: [Hook<R>] = []
+  @usableFromInline var afters: [Hook<R>] = []
+  @usableFromInline var entries: [Hook<R>] = []
+  /// Whether a callback is for one event, whose name a step needs only then.
+  @usableFromInline var areByEvent = false
 }
 
 /// A step, and the names of its states and its event.
-struct NamedStep<R: Rules> {
-  let step: ObservedMachine<R>.Step
-  private let from, to: String
-  private let event: String?
+@usableFromInline struct NamedStep<R: Rules> {
+  @usableFromInline let step: ObservedMachine<R>.Step
+  @usableFromInline let from, to: Name
+  @usableFromInline let event: Name?
   /// Whether the step leaves a state and enters one.
-  let isMove: Bool
+  @usableFromInline let isMove: Bool
 
-  init(_ step: ObservedMachine<R>.Step, of machine: ObservedMachine<R>) {
+  @inlinable init(_ step: ObservedMachine<R>.Step, of machine: ObservedMachine<R>) {
     let rules = machine.rules
     self.step = step
-    from = machine.stateNames.name(of: step.from, rules.name(of:))
+    from = machine.name ?? machine.stateNames.name(of: step.from, rules.name(of:))
     to = machine.stateNames.name(of: step.to, rules.name(of:))
-    event = step.event.map { machine.eventNames.name(of: $0, rules.name(ofEvent:)) }
+    machine.name = to
+    event =
+      machine.hooks.areByEvent
+      ? step.event.map { machine.eventNames.name(of: $0, rules.name(ofEvent:)) } : nil
     isMove = from != to || step.event.map { rules.reenters(step.from, on: $0) } ?? true
   }
 
   /// Calls the callbacks that are for this step, unless an earlier one ends their registration.
-  ///
-  /// - Parameter isLeft: whether they are for the state that is left, not for the one entered.
-  func call(_ hooks: [Hook<R>], isLeft: Bool) {
-    let (state, name) = isLeft ? (step.from, from) : (step.to, to)
+  @inlinable func call(_ hooks: [Hook<R>]) {
     for hook in hooks
-    where (hook.state ?? name) == name && (hook.event ?? event) == event
-      && (isMove || !hook.isOfMoves) && hook.condition?(state) ?? true
+    where (isMove || !hook.isOfMoves) && (hook.from ?? from) == from && (hook.to ?? to) == to
+      && (hook.event ?? event) == event
     {
       hook.action?(step)
     }
   }
 }
 
-/// The names of values in one byte, such as enumerations without payloads, made once each: a name
-/// takes the library a microsecond or two.
-struct KnownNames<Value> {
-  private var names: [UInt8: String] = [:]
+/// The number of a name within a machine: numbers are compared faster than strings.
+@usableFromInline typealias Name = Int
 
-  mutating func name(of value: Value, _ make: (Value) -> String) -> String {
-    guard MemoryLayout<Value>.size == 1 else { return make(value) }
-    let byte = withUnsafeBytes(of: value) { $0[0] }
-    if let name = names[byte] { return name }
-    let name = make(value)
-    names[byte] = name
+/// The names of the states or the events of a machine.
+@usableFromInline struct Names<Value> {
+  private(set) var texts: [String] = []
+  private var numbers: [String: Name] = [:]
+  /// The names of values in one byte, such as enumerations without payloads: to make the text of a
+  /// name takes the library a microsecond or two.
+  @usableFromInline var ofBytes: [Name?] = []
+
+  @inlinable mutating func name(of value: Value, _ text: (Value) -> String) -> Name {
+    guard MemoryLayout<Value>.size == 1 else { return name(text(value)) }
+    let byte = withUnsafeBytes(of: value) { Int($0[0]) }
+    if byte < ofBytes.count, let name = ofBytes[byte] { return name }
+    let name = name(text(value))
+    ofBytes += repeatElement(nil, count: max(0, byte + 1 - ofBytes.count))
+    ofBytes[byte] = name
     return name
+  }
+
+  @usableFromInline mutating func name(_ text: String) -> Name {
+    if let known = numbers[text] { return known }
+    numbers[text] = texts.count
+    texts.append(text)
+    return texts.count - 1
   }
 }

@@ -4,7 +4,7 @@ public import StateMachines
 /// done. The code that does it is not part of the rules, which are tested without it.
 public protocol MealyRules<State, Event, Output>: Rules {
   /// What has to be done, such as `download`.
-  associatedtype Output: Sendable
+  associatedtype Output
 
   /// The output of the transition of `event` in `state`; `nil` if there is none. This is not called
   /// for an event that the state ignores.

@@ -2,7 +2,7 @@ public import StateMachines
 
 extension ObservedMachine {
   /// A state that is left or entered.
-  public struct Change: Sendable {
+  public struct Change {
     /// Whether the state is left or entered.
     public enum Kind: Sendable { case leaving, entering }
 
@@ -15,63 +15,95 @@ extension ObservedMachine {
     public let step: Step
     /// The state that is left or entered.
     public var state: R.State { kind == .leaving ? step.from : step.to }
-  }
 
+    @inlinable init(number: Int, kind: Kind, step: Step) {
+      (self.number, self.kind, self.step) = (number, kind, step)
+    }
+  }
+}
+
+extension ObservedMachine.Change: Sendable where R.State: Sendable, R.Event: Sendable {}
+
+extension ObservedMachine where R.State: Sendable {
   /// The present state, then each new value of ``state``, even if only the payload is new. The
   /// sequence ends with the machine: when a final state is reached, or when the machine is
   /// deallocated.
   ///
   /// A reader that is slow skips values, but never the last one, so what it shows is never out of
   /// date. Every use of this property begins another sequence, for one reader.
-  public var states: AsyncStream<R.State> {
+  @inlinable public var states: AsyncStream<R.State> {
     let (states, reader) = AsyncStream.makeStream(
       of: R.State.self, bufferingPolicy: .bufferingNewest(1))
     reader.yield(state)
-    begin { $0.states.append(reader) }
+    begin(
+      tell: { kind, step in
+        if kind == nil, case .terminated = reader.yield(step.to) { true } else { false }
+      }, finish: reader.finish)
     return states
   }
+}
 
+extension ObservedMachine where R.State: Sendable, R.Event: Sendable {
   /// Each state that is left or entered from now on, in order. The sequence ends with the machine,
   /// as ``states`` does. Every call begins another sequence, for one reader.
   ///
   /// - Parameter count: how many changes the sequence keeps for a slow reader, at least 1; beyond
   ///   that it drops the oldest. By default it keeps all.
-  public func changes(keepingNewest count: Int? = nil) -> AsyncStream<Change> {
+  @inlinable public func changes(keepingNewest count: Int? = nil) -> AsyncStream<Change> {
     precondition(count.map { $0 > 0 } ?? true, "a sequence that keeps nothing would tell nothing")
     let (changes, reader) = AsyncStream.makeStream(
       of: Change.self, bufferingPolicy: count.map { .bufferingNewest($0) } ?? .unbounded)
-    begin { $0.changes.append((0, reader)) }
+    var told = 0
+    begin(
+      tell: { kind, step in
+        guard let kind else { return false }
+        defer { told += 1 }
+        let result = reader.yield(Change(number: told, kind: kind, step: step))
+        guard case .terminated = result else { return false }
+        return true
+      }, finish: reader.finish)
     return changes
   }
 
-  private func begin(_ add: (inout Readers<R>) -> Void) {
-    add(&readers)
-    if mode == .ended || mode == .new && isFinal { readers.finish() }
+  /// Waits until the machine is in a state with the name of `state`, however short its stay, and
+  /// returns the state as it was entered. Returns `nil` if the machine ends, or the task is
+  /// cancelled, before.
+  public func wait(
+    for state: R.State, isolation: isolated (any Actor)? = #isolation
+  ) async -> R.State? {
+    let name = rules.name(of: state)
+    if stateName == name { return self.state }
+    for await change in changes() where change.kind == .entering {
+      if rules.name(of: change.state) == name { return change.state }
+    }
+    return nil
   }
 }
 
-/// The sequences of a machine. One whose reader has gone is forgotten when it is told again.
-struct Readers<R: Rules> {
-  typealias Change = ObservedMachine<R>.Change
+/// The machine's end of a sequence.
+@usableFromInline struct Reader<R: Rules> {
+  /// Tells of a state that is left or entered, or, with `nil`, that the state is assigned. Returns
+  /// whether the reader has gone.
+  @usableFromInline let tell: (ObservedMachine<R>.Change.Kind?, ObservedMachine<R>.Step) -> Bool
+  let finish: () -> Void
+}
 
-  var states: [AsyncStream<R.State>.Continuation] = []
-  var changes: [(told: Int, reader: AsyncStream<Change>.Continuation)] = []
-
-  mutating func tell(_ state: R.State) {
-    states.removeAll { if case .terminated = $0.yield(state) { true } else { false } }
+extension ObservedMachine {
+  @usableFromInline func begin(
+    tell: @escaping (Change.Kind?, Step) -> Bool, finish: @escaping () -> Void
+  ) {
+    readers.append(Reader(tell: tell, finish: finish))
+    isWatched = true
+    if mode == .ended || mode == .new && isFinal { finishReaders() }
   }
 
-  mutating func tell(_ kind: Change.Kind, _ step: ObservedMachine<R>.Step) {
-    for index in changes.indices.reversed() {
-      let change = Change(number: changes[index].told, kind: kind, step: step)
-      changes[index].told += 1
-      if case .terminated = changes[index].reader.yield(change) { changes.remove(at: index) }
-    }
+  /// Tells the sequences; one whose reader has gone is forgotten.
+  @inlinable func tell(_ kind: Change.Kind?, _ step: Step) {
+    if !readers.isEmpty { readers.removeAll { $0.tell(kind, step) } }
   }
 
-  mutating func finish() {
-    for reader in states { reader.finish() }
-    for change in changes { change.reader.finish() }
-    (states, changes) = ([], [])
+  func finishReaders() {
+    for reader in readers { reader.finish() }
+    readers = []
   }
 }

@@ -3,7 +3,7 @@ public import StateMachines
 // MARK: - Callbacks
 
 // Each is called until the returned registration is ended. All receive the step; those for states
-// with a payload receive the payload first.
+// with a payload receive the payload first. States and events are judged by their names.
 
 extension ObservedMachine {
   /// Calls `action` whenever a state is left.
@@ -15,7 +15,7 @@ extension ObservedMachine {
   /// Calls `action` whenever a state with the name of `state` is left.
   @discardableResult
   public func leaving(_ state: R.State, _ action: @escaping (Step) -> Void) -> Registration {
-    add(Hook(isOfMoves: true, state: rules.name(of: state), action), to: \.exits)
+    add(Hook(isOfMoves: true, from: name(of: state), action), to: \.exits)
   }
 
   /// Calls `action` whenever a state is left that has this payload.
@@ -37,13 +37,17 @@ extension ObservedMachine {
     add(Hook(action), to: \.befores)
   }
 
-  /// Calls `action` before each step of one row, that of `state` and `event`. Both are judged by
-  /// their names; the step has their payloads.
+  /// Calls `action` before each step from one state, by one event, to one state; each may be left
+  /// out. The step has their payloads.
+  ///
+  ///     try machine.before(.locked, on: .coin) { step in … }
+  ///     try machine.before(to: .unlocked) { step in … }
   @discardableResult
   public func before(
-    _ state: R.State, on event: R.Event, _ action: @escaping (Step) -> Void
-  ) -> Registration {
-    add(hook(state, event, action), to: \.befores)
+    _ state: R.State? = nil, on event: R.Event? = nil, to next: R.State? = nil,
+    _ action: @escaping (Step) -> Void
+  ) throws(NoSuchStep) -> Registration {
+    add(try checked(hook(state, event, next, action)), to: \.befores)
   }
 
   /// Calls `action` after each step.
@@ -52,19 +56,14 @@ extension ObservedMachine {
     add(Hook(action), to: \.afters)
   }
 
-  /// Calls `action` after each step of one row, that of `state` and `event`. Both are judged by
-  /// their names; the step has their payloads.
+  /// Calls `action` after each step from one state, by one event, to one state, as
+  /// ``before(_:on:to:_:)`` does.
   @discardableResult
   public func after(
-    _ state: R.State, on event: R.Event, _ action: @escaping (Step) -> Void
-  ) -> Registration {
-    add(hook(state, event, action), to: \.afters)
-  }
-
-  func hook(
-    _ state: R.State, _ event: R.Event, _ action: @escaping (Step) -> Void
-  ) -> Hook<R> {
-    Hook(state: rules.name(of: state), event: rules.name(ofEvent: event), action)
+    _ state: R.State? = nil, on event: R.Event? = nil, to next: R.State? = nil,
+    _ action: @escaping (Step) -> Void
+  ) throws(NoSuchStep) -> Registration {
+    add(try checked(hook(state, event, next, action)), to: \.afters)
   }
 
   /// Calls `action` whenever a state is entered, also by ``start()``.
@@ -76,7 +75,7 @@ extension ObservedMachine {
   /// Calls `action` whenever a state with the name of `state` is entered, also by ``start()``.
   @discardableResult
   public func entering(_ state: R.State, _ action: @escaping (Step) -> Void) -> Registration {
-    add(Hook(isOfMoves: true, state: rules.name(of: state), action), to: \.entries)
+    add(Hook(isOfMoves: true, to: name(of: state), action), to: \.entries)
   }
 
   /// Calls `action` whenever a state is entered that has this payload, also by ``start()``.
@@ -92,5 +91,49 @@ extension ObservedMachine {
       if let payload = payload(step.to) { action(payload, step) }
     }
     return add(hook, to: \.entries)
+  }
+
+  func hook(
+    _ state: R.State?, _ event: R.Event?, _ next: R.State?,
+    _ action: @escaping (Step) -> Void
+  ) -> Hook<R> {
+    let event = event.map { eventNames.name(of: $0, rules.name(ofEvent:)) }
+    return Hook(from: state.map(name(of:)), event: event, to: next.map(name(of:)), action)
+  }
+
+  private func name(of state: R.State) -> Name { stateNames.name(of: state, rules.name(of:)) }
+
+  /// The callback, if a step calls it. Of rules that cannot be drawn, each callback is accepted.
+  private func checked(_ hook: Hook<R>) throws(NoSuchStep) -> Hook<R> {
+    let names = names(of: hook)
+    if let rules = rules as? any DrawableRules,
+      !Diagram(of: rules).arrows.contains(where: names.fits)
+    {
+      throw names
+    }
+    return hook
+  }
+
+  func names(of hook: Hook<R>) -> NoSuchStep {
+    NoSuchStep(
+      from: hook.from.map { stateNames.texts[$0] }, event: hook.event.map { eventNames.texts[$0] },
+      to: hook.to.map { stateNames.texts[$0] })
+  }
+}
+
+/// A callback was refused, because the rules have no such step, judged by their samples.
+public struct NoSuchStep: Error, Hashable, CustomStringConvertible {
+  /// The names that the callback is for; `nil` for all.
+  public let from, event, to: String?
+
+  func fits(_ arrow: Diagram.Arrow) -> Bool {
+    (from ?? arrow.from) == arrow.from && (event ?? arrow.event) == arrow.event
+      && (to ?? arrow.to) == arrow.to
+  }
+
+  /// What the rules do not have.
+  public var description: String {
+    "the rules have no step" + (from.map { " from '\($0)'" } ?? "")
+      + (to.map { " to '\($0)'" } ?? "") + (event.map { " on '\($0)'" } ?? "")
   }
 }

@@ -28,7 +28,7 @@ public import StateMachines
 /// step at a time. A callback added during a step sees the next one.
 public final class ObservedMachine<R: Rules>: RunningMachine {
   /// One step of the machine, which every callback receives.
-  public struct Step: Sendable {
+  public struct Step {
     /// The state before the step.
     public let from: R.State
     /// The state after the step.
@@ -36,10 +36,16 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     /// The event that caused the step; `nil` only where ``ObservedMachine/start()`` tells that the
     /// first state, which is `from` and `to`, is entered.
     public let event: R.Event?
+
+    /// The step with these parts.
+    @inlinable
+    public init(from: R.State, to: R.State, event: R.Event?) {
+      (self.from, self.to, self.event) = (from, to, event)
+    }
   }
 
   /// What an event did.
-  public enum Outcome: Sendable {
+  public enum Outcome {
     /// It caused this step.
     case changed(Step)
     /// The state ignored it.
@@ -55,9 +61,9 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   public let rules: R
 
   /// The state that the machine is in.
-  public private(set) var state: R.State
+  @inlinable public var state: R.State { current }
 
-  enum Mode {
+  @usableFromInline enum Mode {
     /// Neither an event nor ``start()`` has come.
     case new
     case idle
@@ -67,21 +73,28 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     case ended
   }
 
-  private(set) var mode = Mode.new
-  private(set) var hooks = Hooks<R>()
-  var readers = Readers<R>()
-  var stateNames = KnownNames<R.State>()
-  var eventNames = KnownNames<R.Event>()
+  // One actor owns the machine, and no callback runs while one of these is being changed. So the
+  // checks of exclusive access, which take longer than a step, would find nothing.
+  @exclusivity(unchecked) @usableFromInline var current: R.State
+  @exclusivity(unchecked) @usableFromInline var mode = Mode.new
+  @exclusivity(unchecked) @usableFromInline var hooks = Hooks<R>()
+  @exclusivity(unchecked) @usableFromInline var readers: [Reader<R>] = []
+  /// Whether there has been a callback or a sequence.
+  @exclusivity(unchecked) @usableFromInline var isWatched = false
+  /// The name of the present state, if it is known.
+  @exclusivity(unchecked) @usableFromInline var name: Name?
+  @exclusivity(unchecked) @usableFromInline var stateNames = Names<R.State>()
+  @exclusivity(unchecked) @usableFromInline var eventNames = Names<R.Event>()
   /// The events that callbacks sent during the present step.
-  private var queue: [() -> Void] = []
+  @exclusivity(unchecked) @usableFromInline var queue: [() -> Void] = []
 
   /// A machine in the initial state of `rules`, without callbacks.
   public convenience init(_ rules: R) { self.init(rules, in: rules.initial) }
 
   /// A machine in `state`, without callbacks, to continue from where another machine stopped.
-  public init(_ rules: R, in state: R.State) { (self.rules, self.state) = (rules, state) }
+  public init(_ rules: R, in state: R.State) { (self.rules, current) = (rules, state) }
 
-  deinit { readers.finish() }
+  deinit { finishReaders() }
 
   /// Tells the callbacks that the present state is entered. Call it once, before the first event;
   /// without it, nothing tells of the first state. A machine that has begun ignores the call.
@@ -98,7 +111,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   ///   - action: is called with the step, if there is one, before the state is assigned.
   ///   - result: is called last, with what the event did.
   /// - Returns: what the event did; ``Outcome/queued`` if a callback of this machine sent it.
-  @discardableResult
+  @discardableResult @inlinable
   public func send(
     _ event: R.Event, action: ((Step) -> Void)? = nil, result: ((Outcome) -> Void)? = nil
   ) -> Outcome {
@@ -120,54 +133,77 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   }
 
   /// Handles the events that were sent during a step.
-  private func settle() {
+  @inlinable func settle() {
     while !queue.isEmpty { queue.removeFirst()() }
     if mode == .busy { mode = .idle }
   }
 
-  private func take(_ event: R.Event, _ action: ((Step) -> Void)?) -> Outcome {
+  @inlinable func take(_ event: R.Event, _ action: ((Step) -> Void)?) -> Outcome {
     guard mode != .ended else { return .ended }
-    guard let next = rules.next(state, on: event) else { return .ignored }
-    let step = Step(from: state, to: next, event: event)
-    // A copy, because a callback that is added during the step would see only half of it.
-    let hooks = hooks
-    let named = NamedStep(step, of: self)
-    named.call(hooks.exits, isLeft: true)
-    if named.isMove { readers.tell(.leaving, step) }
-    named.call(hooks.befores, isLeft: true)
-    action?(step)
-    state = next
-    readers.tell(next)
-    named.call(hooks.afters, isLeft: true)
-    enter(named, hooks.entries)
+    guard let next = rules.next(current, on: event) else { return .ignored }
+    let step = Step(from: current, to: next, event: event)
+    if isWatched {
+      watch(step, action)
+    } else {
+      action?(step)
+      current = next
+      if rules.isFinal(next) { end() }
+    }
     return .changed(step)
   }
 
-  private func enter(_ named: NamedStep<R>, _ entries: [Hook<R>]) {
-    named.call(entries, isLeft: false)
-    if named.isMove { readers.tell(.entering, named.step) }
-    if rules.isFinal(state) { end() }
+  @inlinable func watch(_ step: Step, _ action: ((Step) -> Void)?) {
+    // A copy, because a callback that is added during the step would see only half of it.
+    let hooks = hooks
+    let named = NamedStep(step, of: self)
+    if !hooks.exits.isEmpty { named.call(hooks.exits) }
+    if named.isMove { tell(.leaving, step) }
+    if !hooks.befores.isEmpty { named.call(hooks.befores) }
+    action?(step)
+    current = step.to
+    tell(nil, step)
+    if !hooks.afters.isEmpty { named.call(hooks.afters) }
+    enter(named, hooks.entries)
+  }
+
+  @inlinable func enter(_ named: NamedStep<R>, _ entries: [Hook<R>]) {
+    if !entries.isEmpty { named.call(entries) }
+    if named.isMove { tell(.entering, named.step) }
+    if rules.isFinal(current) { end() }
   }
 
   /// Notes that the machine is in a final state.
-  private func end() {
+  @usableFromInline func end() {
     mode = .ended
-    readers.finish()
+    finishReaders()
   }
 
   /// Adds a callback to a list, and forgets those whose registration has ended.
+  @discardableResult
   func add(_ hook: Hook<R>, to list: WritableKeyPath<Hooks<R>, [Hook<R>]>) -> Registration {
     hooks[keyPath: list].removeAll { $0.action == nil }
     hooks[keyPath: list].append(hook)
+    if hook.event != nil { hooks.areByEvent = true }
+    isWatched = true
     return hook
   }
 }
 
+extension ObservedMachine.Step: Sendable where R.State: Sendable, R.Event: Sendable {}
+extension ObservedMachine.Step: Equatable where R.State: Equatable, R.Event: Equatable {}
+extension ObservedMachine.Outcome: Sendable where R.State: Sendable, R.Event: Sendable {}
+extension ObservedMachine.Outcome: Equatable where R.State: Equatable, R.Event: Equatable {}
+
 extension ObservedMachine {
   /// A machine whose transition function is `next`; see `TransitionFunction`.
   public convenience init<State, Event>(
-    initial: State, finalStates: [State] = [], next: @escaping @Sendable (State, Event) -> State?
+    initial: State, finalStates: [State] = [], acceptingStates: [State] = [],
+    reenters: @escaping @Sendable (State, Event) -> Bool = { _, _ in false },
+    next: @escaping @Sendable (State, Event) -> State?
   ) where R == TransitionFunction<State, Event> {
-    self.init(TransitionFunction(initial: initial, finalStates: finalStates, next: next))
+    self.init(
+      TransitionFunction(
+        initial: initial, finalStates: finalStates, acceptingStates: acceptingStates,
+        reenters: reenters, next: next))
   }
 }

@@ -2,9 +2,9 @@ public import StateMachines
 
 /// A shortest sequence of events that takes one arrow of a machine's diagram, for driving what is
 /// built on the machine through everything that it can do.
-public struct Path<R: DrawableRules>: Sendable {
+public struct Path<R: DrawableRules> {
   /// One step of the path.
-  public struct Step: Sendable {
+  public struct Step {
     /// The state before the event.
     public let from: R.State
     /// The event.
@@ -21,6 +21,9 @@ public struct Path<R: DrawableRules>: Sendable {
   /// The events to send to a new machine.
   public var events: [R.Event] { steps.map(\.event) }
 }
+
+extension Path: Sendable where R.State: Sendable, R.Event: Sendable {}
+extension Path.Step: Sendable where R.State: Sendable, R.Event: Sendable {}
 
 extension DrawableRules {
   /// A shortest path for each arrow of the diagram, in the diagram's order, and a fault for each

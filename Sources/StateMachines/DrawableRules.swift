@@ -9,12 +9,6 @@ public protocol DrawableRules<State, Event>: Rules {
   /// can decide what an event does.
   var states: [State] { get }
 
-  /// The states in which the machine accepts what it was sent: F of the automaton (Q, Σ, δ, q₀, F).
-  /// Events may leave them. By default there are none.
-  ///
-  /// One state of each name is enough.
-  var acceptingStates: [State] { get }
-
   /// Every event, with a payload for each different effect.
   var samples: [Sample<Event>] { get }
 
@@ -24,7 +18,7 @@ public protocol DrawableRules<State, Event>: Rules {
 }
 
 /// An event that represents all events with the same effect.
-public struct Sample<Event: Sendable>: Sendable {
+public struct Sample<Event> {
   /// The condition on the payload for this effect, such as `< 500 ms`; `nil` if the payload never
   /// decides. Diagrams show it only where it decides.
   public let condition: String?
@@ -38,6 +32,8 @@ public struct Sample<Event: Sendable>: Sendable {
   }
 }
 
+extension Sample: Sendable where Event: Sendable {}
+
 extension DrawableRules where State: CaseIterable {
   /// All cases.
   public var states: [State] { Array(State.allCases) }
@@ -49,9 +45,6 @@ extension DrawableRules where Event: CaseIterable {
 }
 
 extension DrawableRules {
-  /// No states.
-  public var acceptingStates: [State] { [] }
-
   /// None.
   public func condition(of state: State) -> String? { nil }
 

@@ -17,10 +17,11 @@
 ///     }
 public protocol Rules<State, Event>: Sendable {
   /// The conditions that the machine can be in. A payload may be anything, even an `any Error`,
-  /// because payloads are not compared: states of one name count as the same state.
-  associatedtype State: Sendable
+  /// because payloads are not compared: states of one name count as the same state. If they are not
+  /// `Sendable`, one actor keeps the machine to itself.
+  associatedtype State
   /// The past facts that the machine reacts to. Time, where it matters, is in the payload.
-  associatedtype Event: Sendable
+  associatedtype Event
 
   /// The state that a new machine is in.
   var initial: State { get }
@@ -56,6 +57,12 @@ public protocol Rules<State, Event>: Sendable {
   /// Whether the machine has come to its end in `state`: by default, whether a state of the same
   /// name is among ``finalStates``.
   func isFinal(_ state: State) -> Bool
+
+  /// The states in which the machine accepts what it was sent: F of the automaton (Q, Σ, δ, q₀, F).
+  /// Events may leave them. By default there are none.
+  ///
+  /// One state of each name is enough.
+  var acceptingStates: [State] { get }
 }
 
 extension Rules {
@@ -74,6 +81,10 @@ extension Rules {
   /// No states.
   @inlinable
   public var finalStates: [State] { [] }
+
+  /// No states.
+  @inlinable
+  public var acceptingStates: [State] { [] }
 
   /// Whether a state has the same name as one of ``finalStates``.
   @inlinable

@@ -6,9 +6,9 @@
 ///     machine.accepts(.push)  // false, and still locked
 ///     machine.take(.coin)     // from locked to unlocked
 ///     machine.take(.coin)     // nil: ignored, and still unlocked
-public struct StateMachine<R: Rules>: RunningMachine, Sendable {
+public struct StateMachine<R: Rules>: RunningMachine {
   /// One step: the state before and the state after.
-  public struct Transition: Sendable {
+  public struct Transition {
     /// The state that was left.
     public let from: R.State
     /// The state that was entered.
@@ -51,6 +51,8 @@ public struct StateMachine<R: Rules>: RunningMachine, Sendable {
   }
 }
 
+extension StateMachine: Sendable where R.State: Sendable {}
+extension StateMachine.Transition: Sendable where R.State: Sendable {}
 extension StateMachine.Transition: Equatable where R.State: Equatable {}
 
 /// What a machine, such as a ``StateMachine``, can answer about its present state. No answer
@@ -76,19 +78,24 @@ extension RunningMachine {
 
   /// Whether the present state is final.
   public var isFinal: Bool { rules.isFinal(state) }
+
+  /// Whether the machine accepts what it was sent so far.
+  public var isAccepting: Bool { rules.acceptingStates.map(rules.name).contains(stateName) }
 }
 
 extension RunningMachine where R: DrawableRules {
-  /// Whether the machine accepts what it was sent so far.
-  public var isAccepting: Bool { rules.acceptingStates.map(rules.name).contains(stateName) }
-
-  /// The names of the states to which one sample of an event leads from the present state, payload
-  /// included, in the order of the rules.
+  /// The names of the states that an event can enter from the present one, in the order of the
+  /// rules. Names alone decide: what one payload allows counts for all, and a step that changes a
+  /// payload only, and does not re-enter, enters nothing.
   public var nextStates: [String] {
-    let next = Set(rules.samples.compactMap { rules.next(state, on: $0.event).map(rules.name) })
-    return rules.stateNames.filter(next.contains)
+    let arrows = rules.arrows(fromStatesNamed: stateName)
+    let entered = Set(arrows.filter { $0.from != $0.to || $0.reenters }.map(\.to))
+    return rules.stateNames.filter(entered.contains)
   }
 
   /// Whether ``nextStates`` has the name of `state`.
-  public func canEnter(_ state: R.State) -> Bool { nextStates.contains(rules.name(of: state)) }
+  public func canEnter(_ state: R.State) -> Bool { canEnter(named: rules.name(of: state)) }
+
+  /// Whether ``nextStates`` has this name.
+  public func canEnter(named name: String) -> Bool { nextStates.contains(name) }
 }

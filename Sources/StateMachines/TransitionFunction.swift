@@ -51,8 +51,13 @@ extension TransitionFunction: DrawableRules where State: CaseIterable, Event: Ca
 extension StateMachine {
   /// A machine whose transition function is `next`; see ``TransitionFunction``.
   public init<State, Event>(
-    initial: State, finalStates: [State] = [], next: @escaping @Sendable (State, Event) -> State?
+    initial: State, finalStates: [State] = [], acceptingStates: [State] = [],
+    reenters: @escaping @Sendable (State, Event) -> Bool = { _, _ in false },
+    next: @escaping @Sendable (State, Event) -> State?
   ) where R == TransitionFunction<State, Event> {
-    self.init(TransitionFunction(initial: initial, finalStates: finalStates, next: next))
+    self.init(
+      TransitionFunction(
+        initial: initial, finalStates: finalStates, acceptingStates: acceptingStates,
+        reenters: reenters, next: next))
   }
 }

@@ -7,7 +7,7 @@
 /// Use a table if the rows come from outside or are clearer than code. Otherwise prefer a `switch`,
 /// which the compiler checks.
 public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Sendable>:
-  Tabular, Equatable
+  DrawableRules, Equatable
 {
   /// The next state for one event in one state.
   public struct Row: Hashable, Sendable {
@@ -42,8 +42,6 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     case unknownFinalState(State)
     /// No sequence of events leads to this state.
     case unreachableState(State)
-    /// A callback is for this pair, for which the table has no row.
-    case noRow(State, Event)
   }
 
   // A synthesized conformance could not be inlined where the table is used.
@@ -167,6 +165,3 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   /// Every event of the table.
   public var samples: [Sample<Event>] { events.map { Sample($0) } }
 }
-
-/// Rules that are a ``TransitionTable``, so that a callback for a missing row is refused.
-public protocol Tabular: DrawableRules where State: Hashable, Event: Hashable {}

@@ -33,14 +33,14 @@ struct ObservedMachineHookTests {
   }
 
   @Test("before and after are told for one row, judged by the names of its state and event")
-  func oneRow() {
+  func oneRow() throws {
     let machine = ObservedMachine(Counter())
     var log: [String] = []
-    machine.before(.counting(0), on: .counted) { log.append("before \($0.to)") }
-    machine.after(.counting(0), on: .counted) { [unowned machine] step in
+    try machine.before(.counting(0), on: .counted) { log.append("before \($0.to)") }
+    try machine.after(.counting(0), on: .counted) { [unowned machine] step in
       log.append("after \(step.to) in \(machine.state)")
     }
-    machine.before(.done, on: .counted) { _ in Issue.record("done ignores it") }
+    #expect(throws: NoSuchStep.self) { try machine.before(.done, on: .counted) { _ in } }
     machine.send(.counted)
     machine.send(.counted)
     #expect(
@@ -83,10 +83,10 @@ struct ObservedMachineHookTests {
   }
 
   @Test("send returns the step, or that the event was ignored or queued")
-  func outcomes() {
+  func outcomes() throws {
     let machine = ObservedMachine(Turnstile())
     var inside: [String] = []
-    machine.after(.locked, on: .coin) { [unowned machine] _ in
+    try machine.after(.locked, on: .coin) { [unowned machine] _ in
       let outcome = machine.send(.coin, result: { inside.append("\($0)") })
       if case .queued = outcome { inside.append("queued") }
       #expect(inside == ["queued"])
@@ -123,6 +123,15 @@ struct ObservedMachineHookTests {
     let restored = ObservedMachine(machine.rules, in: 7)
     #expect("\(restored.send(1))" == "ended")
     for await number in restored.states { #expect(number == 7) }
+  }
+
+  @Test("steps and outcomes are compared where states and events are")
+  func equality() {
+    let machine = ObservedMachine(Counter())
+    let step = ObservedMachine<Counter>.Step(from: .counting(0), to: .counting(1), event: .counted)
+    #expect(machine.send(.counted) == .changed(step))
+    #expect(machine.send(.ended) != .changed(step))
+    #expect(machine.send(.ended) == .ended)
   }
 
   @Test("what is sent on entering the final state is refused")

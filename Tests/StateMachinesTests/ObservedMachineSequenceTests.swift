@@ -13,7 +13,11 @@ private func words<R>(_ changes: AsyncStream<ObservedMachine<R>.Change>?) async 
   return words
 }
 
-@Suite("Observed machine: sequences")
+/// What a task was told.
+@MainActor
+private final class Heard { var state: Turnstile.State? }
+
+@Suite("Observed machine: sequences", .timeLimit(.minutes(5)))
 struct ObservedMachineSequenceTests {
   @Test("states begin with the present one, tell new payloads, and end at a final state")
   func states() async {
@@ -120,6 +124,35 @@ struct ObservedMachineSequenceTests {
     for changes in sequences {
       #expect(await words(changes) == ["0 leaving counting(0)", "1 entering done"])
     }
+  }
+
+  @Test("who waits for a state is told of it, however short its stay")
+  @MainActor
+  func waiting() async {
+    let machine = ObservedMachine(Counter())
+    #expect(await machine.wait(for: .counting(9)) == .counting(0), "it is in that state")
+    let waiting = Task { await machine.wait(for: .done) }
+    await Task.yield()
+    machine.send(.counted)
+    machine.send(.ended)
+    #expect(await waiting.value == .done)
+    #expect(await machine.wait(for: .counting(0)) == nil, "it has ended")
+
+    let turnstile = ObservedMachine(Turnstile())
+    turnstile.entering(.unlocked) { [unowned turnstile] _ in turnstile.send(.push) }
+    let heard = Heard()
+    let unlocking = Task { heard.state = await turnstile.wait(for: .unlocked) }
+    while heard.state == nil {
+      turnstile.send(.coin)
+      #expect(turnstile.state == .locked)
+      await Task.yield()
+    }
+    await unlocking.value
+    #expect(heard.state == .unlocked)
+
+    let cancelled = Task { await turnstile.wait(for: .unlocked) }
+    cancelled.cancel()
+    #expect(await cancelled.value == nil)
   }
 
   @Test("a reader whose task is cancelled ends")

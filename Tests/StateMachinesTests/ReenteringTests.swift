@@ -1,3 +1,4 @@
+import KeyboardModes
 import ObservedMachines
 import StateMachineTesting
 import StateMachines
@@ -57,7 +58,7 @@ struct ReenteringTests {
   }
 
   @Test("the check finds a step that enters nothing, where callbacks wait for it")
-  func unnoticed() {
+  func unnoticed() throws {
     let hasty = ObservedMachine(Hasty())
     hasty.entering(\.attempt) { _, _ in }
     #expect(
@@ -65,7 +66,7 @@ struct ReenteringTests {
         "failed changes only the payload of 'downloading', so it is not entered again; if it should "
           + "be, say so in 'reenters', otherwise use 'after'"
       ])
-    hasty.after(.downloading(attempt: 0), on: .failed) { _ in }
+    try hasty.after(.downloading(attempt: 0), on: .failed) { _ in }
     #expect(hasty.hookFaults == [])
 
     let machine = ObservedMachine(Hasty())
@@ -77,7 +78,6 @@ struct ReenteringTests {
   func neverCalled() {
     let machine = ObservedMachine(Hasty())
     let registrations = [
-      machine.before(.idle, on: .failed) { _ in }, machine.after(.done, on: .started) { _ in },
       machine.leaving(.done) { _ in },
       machine.leaving({ $0.attempt == 9 ? $0 : nil }) { _, _ in },
     ]
@@ -85,7 +85,6 @@ struct ReenteringTests {
     #expect(
       machine.hookFaults.map(\.description) == [
         "nothing calls leaving(done)", "nothing calls leaving(a payload)",
-        "nothing calls before(idle, on: failed)", "nothing calls after(done, on: started)",
       ])
     for registration in registrations { registration.end() }
     #expect(machine.hookFaults == [])
@@ -113,31 +112,71 @@ struct ActingRowTests {
   func rows() throws {
     var log: [String] = []
     let gate = try ObservedMachine(
-      states: ["locked", "unlocked"], initial: "locked",
+      states: ["locked", "unlocked"], initial: "locked", acceptingStates: ["locked"],
       rows: [
         .init("locked", "coin", "unlocked", before: { log.append("before \($0.to)") }),
         .init("unlocked", "push", "locked", after: { log.append("after \($0.from)") }),
       ])
     for event in ["coin", "coin", "push"] { gate.send(event) }
     #expect(log == ["before unlocked", "after unlocked"])
+    #expect(gate.isAccepting)
     #expect(throws: Fault.twoRows(.init("a", "go", "a"), .init("a", "go", "a"))) {
       try ObservedMachine(
         states: ["a"], initial: "a", rows: [.init("a", "go", "a"), .init("a", "go", "a")])
     }
   }
 
-  @Test("a callback for a row that the table does not have is an error at once")
-  func noRow() throws {
+  @Test("a callback for a step that the rules do not have is an error at once, which names it")
+  func noSuchStep() throws {
     let gate = try ObservedMachine(
       states: ["locked", "unlocked"], initial: "locked",
       rows: [.init("locked", "coin", "unlocked"), .init("unlocked", "push", "locked")])
-    #expect(throws: Fault.noRow("locked", "push")) {
-      try gate.before("locked", on: "push") { _ in }
-    }
-    #expect(throws: Fault.noRow("locked", "kick")) { try gate.after("locked", on: "kick") { _ in } }
+    #expect(message { try gate.before("locked", on: "push") { _ in } } == "from 'locked' on 'push'")
+    #expect(message { try gate.after("locked", on: "kick") { _ in } } == "from 'locked' on 'kick'")
+    #expect(message { try gate.before(on: "kick") { _ in } } == "on 'kick'")
+    #expect(
+      message { try gate.after("locked", to: "locked") { _ in } }
+        == "from 'locked' to 'locked'")
+    let keyboard = ObservedMachine(KeyboardTable.standard)
+    let recording = try #require(keyboard.rules.state(named: "prepareToRecord"))
+    #expect(
+      message { try keyboard.after(recording, on: .tapTextField) { _ in } }
+        == "from 'prepareToRecord' on 'tapTextField'")
+    let turnstile = ObservedMachine(Turnstile())
+    #expect(
+      message { try turnstile.after(.locked, on: .push) { _ in } } == "from 'locked' on 'push'")
+    let closure = ObservedMachine(initial: 0) { (_, _: Int) in nil }
+    try closure.after(0, on: 1) { _ in }  // it cannot be drawn
+
     var calls = 0
     try gate.after("locked", on: "coin") { _ in calls += 1 }
     gate.send("coin")
     #expect(calls == 1)
+  }
+
+  private func message(_ add: () throws -> Registration) -> String? {
+    do { _ = try add() } catch {
+      return "\(error)".replacing("the rules have no step ", with: "")
+    }
+    return nil
+  }
+
+  @Test("callbacks for an event, or from one state to another, are called for just these steps")
+  func filters() throws {
+    let machine = ObservedMachine(BetterFridge())
+    var log: [String] = []
+    try machine.before(on: .buttonPressed) { log.append("button in \($0.from)") }
+    try machine.after(on: .doorOpened) { log.append("door in \($0.from)") }
+    try machine.before(.cooling, to: .idle) { _ in log.append("before idle") }
+    try machine.after(.fastCooling, to: .cooling) { _ in log.append("after fast") }
+    let events: [BetterFridge.Event] = [
+      .becameCold, .becameWarm, .buttonPressed, .buttonPressed, .doorOpened, .doorOpened,
+    ]
+    for event in events { machine.send(event) }
+    #expect(
+      log == [
+        "before idle", "button in cooling", "button in fastCooling", "after fast",
+        "door in cooling",
+      ])
   }
 }

@@ -1,4 +1,5 @@
 import ObservedMachines
+import StateMachineTesting
 import StateMachines
 import Testing
 
@@ -45,6 +46,31 @@ struct CheckinList: DrawableRules {
       Sample(.failed(ProviderError.noAuth), where: "no authorization"),
       Sample(.failed(ProviderError.offline), where: "otherwise"),
     ]
+  }
+}
+
+/// The list as its source has it: a failure is ignored, so that nothing leads to `error`.
+struct LiteralCheckinList: DrawableRules {
+  let list = CheckinList()
+  var initial: CheckinList.State { list.initial }
+  var states: [CheckinList.State] { list.states }
+  var samples: [Sample<CheckinList.Event>] { list.samples }
+
+  func next(_ state: CheckinList.State, on event: CheckinList.Event) -> CheckinList.State? {
+    if case .failed = event { nil } else { list.next(state, on: event) }
+  }
+}
+
+/// What a state shows, as text: a function of the state, and of nothing else.
+extension CheckinList.State {
+  var view: [String] {
+    switch self {
+    case .idle: []
+    case .loading: ["Loading …"]
+    case .error(let error): ["Could not load: \(error)", "[Try again]"]
+    case .empty: ["No check-ins"]
+    case .list(let checkins): checkins.map { "• \($0.place)" }
+    }
   }
 }
 
@@ -133,6 +159,29 @@ struct CheckinListTests {
     case .error(let error): "error(\(error))"
     case .idle, .loading, .empty: "\(state)"
     }
+  }
+
+  @Test("the literal version drops failures, so the check finds that nothing leads to an error")
+  func literal() {
+    #expect(LiteralCheckinList().soundnessFaults == [.unreachableState("error")])
+  }
+
+  @Test("one arrow leads from the states to the view, also for a new payload")
+  func view() {
+    let machine = ObservedMachine(CheckinList())
+    var shown: [[String]] = []
+    machine.after { shown.append($0.to.view) }
+    machine.send(.loadingStarted)
+    machine.send(.failed(ProviderError.offline))
+    machine.send(.loadingStarted)
+    machine.send(.finished([Checkin(place: "here"), Checkin(place: "there")]))
+    #expect(
+      shown == [
+        ["Loading …"], ["Could not load: offline", "[Try again]"], ["Loading …"],
+        ["• here", "• there"],
+      ])
+    let views = Set(CheckinList().states.map(\.view))
+    #expect(views.count == 5, "each state looks different")
   }
 
   @Test("while it loads, another load asks for nothing")

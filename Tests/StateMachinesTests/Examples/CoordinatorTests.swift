@@ -9,42 +9,80 @@ final class NoteStore {
   init(_ notes: [Note]) { self.notes = notes }
 }
 
-/// Knows the list, the editor and the store, none of which knows another, and undoes changes.
+/// A button in the bar of a screen: a value, which a test can compare.
+struct BarItem<Event: Hashable>: Hashable {
+  let title: String
+  let event: Event
+}
+
+extension NoteList.State {
+  var barItems: [BarItem<NoteList.Event>] {
+    switch self {
+    case .browsing(let notes):
+      notes.map { BarItem(title: "Delete \($0.text)", event: .deleted($0)) }
+    case .showing: [BarItem(title: "Back", event: .deselected)]
+    }
+  }
+}
+
+extension NoteEditor.State {
+  var barItems: [BarItem<NoteEditor.Event>] {
+    switch self {
+    case .editing: [BarItem(title: "Close", event: .closed)]
+    case .closed: []
+    }
+  }
+}
+
+/// Drives one screen, that of these rules, and tells its owner of each step.
+final class ScreenCoordinator<R: Rules> {
+  fileprivate let machine: ObservedMachine<R>
+  var state: R.State { machine.state }
+
+  init(_ rules: R, owner: @escaping (ObservedMachine<R>.Step) -> Void) {
+    machine = ObservedMachine(rules)
+    machine.after(owner)
+  }
+
+  func send(_ event: R.Event) { machine.send(event) }
+}
+
+extension ScreenCoordinator where R.State: Sendable {
+  var states: AsyncStream<R.State> { machine.states }
+}
+
+/// Owns the coordinators of the list and of the editor, neither of which knows the other or the
+/// store, and undoes changes.
 final class Coordinator {
-  let list: ObservedMachine<NoteList>
-  private(set) var editor: ObservedMachine<NoteEditor>?
+  private(set) lazy var list = ScreenCoordinator(NoteList(notes: store.notes)) {
+    [unowned self] step in
+    switch (step.event, step.to) {
+    case (.selected(let note), _): edit(note)
+    case (.deleted, .browsing(let notes)): change(to: notes)
+    case (.changed, .showing(let note, _)): editor?.send(.changed(note))
+    case (_, .browsing): editor?.send(.closed)
+    case (_, .showing): break
+    }
+  }
+  private(set) var editor: ScreenCoordinator<NoteEditor>?
 
   private let store: NoteStore
   private var past: [[Note]] = []
   private var future: [[Note]] = []
 
-  init(_ store: NoteStore) {
-    self.store = store
-    list = ObservedMachine(NoteList(notes: store.notes))
-    list.after { [unowned self] step in
-      switch (step.event, step.to) {
-      case (.selected(let note), _): edit(note)
-      case (.deleted, .browsing(let notes)): change(to: notes)
-      case (.changed, .showing(let note, _)): editor?.send(.changed(note))
-      case (_, .browsing): editor?.send(.closed)
-      case (_, .showing): break
-      }
-    }
-  }
+  init(_ store: NoteStore) { self.store = store }
 
   private func edit(_ note: Note) {
-    let editor = ObservedMachine(NoteEditor(note: note))
-    editor.after { [unowned self] step in
+    editor = ScreenCoordinator(NoteEditor(note: note)) { [unowned self] step in
       switch (step.event, step.to) {
       case (.typed, .editing(let note)):
         change(to: store.notes.map { $0.id == note.id ? note : $0 })
       case (_, .closed):
-        self.editor = nil
+        editor = nil
         list.send(.deselected)
       case (_, .editing): break
       }
     }
-    self.editor = editor
   }
 
   /// Changes the notes everywhere.
@@ -120,6 +158,25 @@ struct CoordinatorTests {
     expect(coordinator, ["milk", "bread"], edits: "milk")
     coordinator.list.send(.deselected)
     expect(coordinator, ["milk", "bread"])
+  }
+
+  @Test("the items of a bar are values, and pressing one sends its event")
+  func barItems() throws {
+    let coordinator = Coordinator(store)
+    let items = coordinator.list.state.barItems
+    #expect(
+      items == [
+        BarItem(title: "Delete milk", event: .deleted(milk)),
+        BarItem(title: "Delete bread", event: .deleted(bread)),
+      ])
+    coordinator.list.send(items[0].event)
+    expect(coordinator, ["bread"])
+    coordinator.list.send(.selected(bread))
+    #expect(coordinator.list.state.barItems.map(\.title) == ["Back"])
+    let close = try #require(coordinator.editor?.state.barItems.first)
+    coordinator.editor?.send(close.event)
+    expect(coordinator, ["bread"])
+    #expect(NoteEditor.State.closed.barItems == [])
   }
 
   @Test("undo and redo change an open editor, and editing goes on from there")

@@ -1,3 +1,4 @@
+import Foundation
 import ObservedMachines
 import StateMachineTesting
 import StateMachines
@@ -5,7 +6,9 @@ import Testing
 
 /// A download that is tried three times.
 struct Download: DrawableRules {
-  enum State: Equatable { case idle, downloading(attempt: Int, percent: Int = 0), failed, done }
+  enum State: Equatable, Codable {
+    case idle, downloading(attempt: Int, percent: Int = 0), failed, done
+  }
   enum Event: CaseIterable { case started, progressed, failed, finished }
 
   var initial: State { .idle }
@@ -43,12 +46,29 @@ extension Download.State {
 
 @Suite("Example: download with retries")
 struct DownloadTests {
+  @Test("a state that was stored is restored, and the machine goes on from there")
+  func restoring() throws {
+    var machine = StateMachine(Download())
+    machine.take(.started)
+    machine.take(.failed)
+
+    let stored = try JSONEncoder().encode(machine.state)
+    let state = try JSONDecoder().decode(Download.State.self, from: stored)
+    let restored = ObservedMachine(Download(), in: state)
+
+    var entered: [Int] = []
+    restored.entering(\.attempt) { attempt, _ in entered.append(attempt) }
+    restored.start()
+    restored.send(.failed)
+    #expect(restored.state == .downloading(attempt: 3) && entered == [2, 3])
+  }
+
   @Test("each try begins its work anew, progress does not, and the third failure ends it")
   func tries() throws {
     let machine = ObservedMachine(Download())
     var begun: [Int] = []
     machine.entering(\.attempt) { attempt, _ in begun.append(attempt) }
-    machine.after(.downloading(attempt: 0), on: .progressed) { _ in }
+    try machine.after(.downloading(attempt: 0), on: .progressed) { _ in }
     #expect(machine.hookFaults == [])
     for event in [.started, .progressed, .failed, .progressed, .failed] as [Download.Event] {
       machine.send(event)

@@ -10,7 +10,8 @@ enum NewsError: Error { case offline }
 struct NewsList: DrawableRules {
   enum State { case empty, loading, articles([Article]), error(any Error) }
   enum Event {
-    case refreshed, received([Article]), failed(any Error), deleted(Article), dismissed, retried
+    case refreshed, received([Article]), failed(any Error), dismissed, retried
+    case deleted(Article), deletedRow(Int)
   }
 
   var initial: State { .empty }
@@ -20,7 +21,10 @@ struct NewsList: DrawableRules {
     case (.refreshed, .empty): .loading
     case (.received(let articles), .loading): .articles(articles)
     case (.failed(let error), .loading): .error(error)
-    case (.deleted(let article), .articles(let articles)): deleting(article, from: articles)
+    case (.deleted(let article), .articles(let articles)):
+      deleting(articles.firstIndex(of: article), from: articles)
+    case (.deletedRow(let row), .articles(let articles)):
+      deleting(articles.indices.contains(row) ? row : nil, from: articles)
     case (.dismissed, .error): .empty
     case (.retried, .error): .loading
 
@@ -28,17 +32,17 @@ struct NewsList: DrawableRules {
     case (.received, .empty), (.received, .articles), (.received, .error): nil
     case (.failed, .empty), (.failed, .articles), (.failed, .error): nil
     case (.deleted, .empty), (.deleted, .loading), (.deleted, .error): nil
+    case (.deletedRow, .empty), (.deletedRow, .loading), (.deletedRow, .error): nil
     case (.dismissed, .empty), (.dismissed, .loading), (.dismissed, .articles): nil
     case (.retried, .empty), (.retried, .loading), (.retried, .articles): nil
     }
   }
 
-  /// One article fewer, the first of those that are equal; empty after the last one; ignored if
-  /// there is no such article.
-  private func deleting(_ article: Article, from articles: [Article]) -> State? {
-    guard let position = articles.firstIndex(of: article) else { return nil }
+  /// One article fewer; empty after the last one; ignored if there is no such row.
+  private func deleting(_ row: Int?, from articles: [Article]) -> State? {
+    guard let row else { return nil }
     var others = articles
-    others.remove(at: position)
+    others.remove(at: row)
     return others.isEmpty ? .empty : .articles(others)
   }
 }
@@ -58,7 +62,7 @@ extension NewsList {
     [
       Sample(.refreshed), Sample(.received([])), Sample(.received([Self.one])),
       Sample(.received([Self.one, Self.two])), Sample(.failed(NewsError.offline)),
-      Sample(.deleted(Self.one)), Sample(.dismissed), Sample(.retried),
+      Sample(.deleted(Self.one)), Sample(.deletedRow(0)), Sample(.dismissed), Sample(.retried),
     ]
   }
 
@@ -133,7 +137,7 @@ struct NewsListTests {
 
   @Test("the news list follows its table")
   func rules() throws {
-    let steps = steps(of: NewsList(), pairs: 48).map {
+    let steps = steps(of: NewsList(), pairs: 54).map {
       $0.replacing(/Article\(title: "(\w+)"\)/) { $0.1 }
     }
     #expect(
@@ -142,11 +146,32 @@ struct NewsListTests {
         "loading + received([one]) → articles([one])",
         "loading + received([one, two]) → articles([one, two])",
         "loading + failed(offline) → error(offline)", "articles([one]) + deleted(one) → empty",
+        "articles([one]) + deletedRow(0) → empty",
         "articles([one, two]) + deleted(one) → articles([two])",
+        "articles([one, two]) + deletedRow(0) → articles([two])",
         "error(offline) + dismissed → empty", "error(offline) + retried → loading",
       ])
     try expectSound(NewsList(), diagram: "news-list")
     #expect(NewsList().next(.articles([one]), on: .deleted(two)) == nil, "it is not in the list")
+  }
+
+  @Test("which states can follow depends on the kind of the present one alone")
+  func following() {
+    for articles in [[], [one], [one, two]] {
+      let machine = StateMachine(NewsList(), in: .articles(articles))
+      #expect(machine.nextStates == ["empty"])
+      #expect(machine.canEnter(.empty) && machine.canEnter(named: "empty"))
+      #expect(!machine.canEnter(.articles([])), "one article fewer enters nothing")
+    }
+  }
+
+  @Test("a row is deleted where an article is not unique, and none that is not there")
+  func rows() throws {
+    let list = NewsList.State.articles([one, two, one])
+    let shorter = try #require(NewsList().next(list, on: .deletedRow(2)))
+    #expect("\(shorter)" == "\(NewsList.State.articles([one, two]))")
+    #expect(NewsList().next(list, on: .deletedRow(3)) == nil)
+    #expect(NewsList().next(list, on: .deletedRow(-1)) == nil)
   }
 
   @Test("articles that are equal are deleted one by one")

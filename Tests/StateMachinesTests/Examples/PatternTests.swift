@@ -1,8 +1,9 @@
+import ObservedMachines
 import StateMachines
 import Testing
 
 /// Two machines at once, as one value: a keyboard, and its Shift.
-private struct KeyboardWithShift: Rules {
+struct KeyboardWithShift: Rules {
   struct State { var keyboard: Keyboard, shift: Shift }
   enum Keyboard { case letters, emoji }
   enum Shift { case off, on }
@@ -35,7 +36,7 @@ private struct KeyboardWithShift: Rules {
 }
 
 /// A phase within a phase: a call, which has phases of its own while it is connected.
-private struct Call: Rules {
+struct Call: Rules {
   enum State: Equatable { case ringing, connected(Talk), ended }
   enum Talk { case talking, muted }
   enum Event { case answered, muteToggled, hungUp }
@@ -55,6 +56,57 @@ private struct Call: Rules {
   }
 }
 
+/// A drawing, which is not `Sendable`: only the actor that owns the machine has it.
+final class Canvas { var strokes = 0 }
+
+/// Rules whose payload is an object that changes.
+struct Drawing: Rules {
+  enum State { case blank, drawing(Canvas) }
+  enum Event { case begun(Canvas), wiped }
+
+  var initial: State { .blank }
+
+  func next(_ state: State, on event: Event) -> State? {
+    switch (state, event) {
+    case (.blank, .begun(let canvas)): .drawing(canvas)
+    case (.drawing, .wiped): .blank
+    case (.blank, .wiped), (.drawing, .begun): nil
+    }
+  }
+}
+
+extension Drawing.State {
+  var canvas: Canvas? { if case .drawing(let canvas) = self { canvas } else { nil } }
+}
+
+actor Easel {
+  private let machine = ObservedMachine(Drawing())
+  var strokes: Int? { machine.state.canvas?.strokes }
+
+  func draw() {
+    machine.send(.begun(Canvas()))
+    machine.state.canvas?.strokes += 1
+  }
+}
+
+/// A turnstile with a price: the guard of a row is a `where`.
+struct PaidTurnstile: Rules {
+  enum State: Equatable { case locked(paid: Int), unlocked }
+  enum Event { case coin(Int), push }
+
+  let price: Int
+  var initial: State { .locked(paid: 0) }
+
+  func next(_ state: State, on event: Event) -> State? {
+    switch (state, event) {
+    case (.locked(let paid), .coin(let coin)) where paid + coin >= price: .unlocked
+    case (.locked(let paid), .coin(let coin)): .locked(paid: paid + coin)
+    case (.unlocked, .push): .locked(paid: 0)
+    case (.locked, .push), (.unlocked, .coin): nil
+    }
+  }
+}
+
 @Suite("Example: patterns")
 struct PatternTests {
   @Test("an event reaches both machines, and is ignored only if both ignore it")
@@ -66,6 +118,23 @@ struct PatternTests {
     machine.take(.characterTyped)
     #expect(machine.state.keyboard == .emoji && machine.state.shift == .off)
     #expect(machine.take(.characterTyped) == nil)
+  }
+
+  @Test("a payload need not be Sendable where one actor owns the machine")
+  func payloadOfOneActor() async {
+    let easel = Easel()
+    await easel.draw()
+    await easel.draw()
+    #expect(await easel.strokes == 2)
+  }
+
+  @Test("a row may have a guard")
+  func guards() {
+    var turnstile = StateMachine(PaidTurnstile(price: 3))
+    turnstile.take(.coin(2))
+    #expect(turnstile.state == .locked(paid: 2))
+    turnstile.take(.coin(1))
+    #expect(turnstile.state == .unlocked)
   }
 
   @Test("an inner phase changes within its outer one, which leaves it wherever it is")

@@ -1,4 +1,5 @@
 import ObservedMachines
+import StateMachineTesting
 import StateMachines
 import Testing
 
@@ -47,6 +48,22 @@ struct UserCheckinList: DrawableRules {
       Sample(.failed(ProviderError.noAuth), where: "no authorization"),
       Sample(.failed(ProviderError.offline), where: "otherwise"), Sample(.logout),
     ]
+  }
+}
+
+/// The list as its source has it: a failure other than a missing authorization is ignored.
+struct LiteralUserCheckinList: DrawableRules {
+  let list = UserCheckinList()
+  var initial: UserCheckinList.State { list.initial }
+  var states: [UserCheckinList.State] { list.states }
+  var samples: [Sample<UserCheckinList.Event>] { list.samples }
+
+  func next(
+    _ state: UserCheckinList.State, on event: UserCheckinList.Event
+  ) -> UserCheckinList.State? {
+    let next = list.next(state, on: event)
+    if case .error = next { return nil }
+    return next
   }
 }
 
@@ -104,6 +121,11 @@ struct UserCheckinListTests {
         "list([here]) + logout → loggedOut", "loggedOut + loadingStarted → loading",
       ])
     try expectSound(UserCheckinList(), diagram: "check-in-list-with-users")
+  }
+
+  @Test("the literal version drops failures, so the check finds that nothing leads to an error")
+  func literal() {
+    #expect(LiteralUserCheckinList().soundnessFaults == [.unreachableState("error")])
   }
 
   @Test(

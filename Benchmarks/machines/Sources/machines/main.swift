@@ -10,6 +10,19 @@ func measure(_ what: String, _ send: (Int) -> Void) {
   print("\(what)\t\(taken / .nanoseconds(count))")
 }
 
+/// The same, for an event whose state is read from `states`.
+func measureReading(_ what: String) async {
+  let machine = ObservedMachine(Turnstile())
+  var states = machine.states.makeAsyncIterator()
+  let (count, clock) = (200_000, ContinuousClock())
+  let start = clock.now
+  for number in 0..<count {
+    machine.send(number & 1 == 0 ? .coin : .push)
+    _ = await states.next()
+  }
+  print("\(what)\t\((clock.now - start) / .nanoseconds(count))")
+}
+
 /// A value that the compiler does not know.
 @inline(never) func unknown<Value>(_ value: Value) -> Value { value }
 
@@ -19,9 +32,9 @@ let events: [Turnstile.Event] = unknown([.coin, .push])
 let payloads: [CountingTurnstile.Event] = unknown([.coin(1), .push(2)])
 let counter = Counter()
 
-func observed(_ add: (ObservedMachine<Turnstile>) -> Void = { _ in }) -> (Int) -> Void {
+func observed(_ add: (ObservedMachine<Turnstile>) throws -> Void) rethrows -> (Int) -> Void {
   let machine = ObservedMachine(Turnstile())
-  add(machine)
+  try add(machine)
   return { machine.send(events[$0 & 1]) }
 }
 
@@ -55,7 +68,7 @@ objects.enter(Locked.self)
 let types: [ObjectState.Type] = unknown([Unlocked.self, Locked.self])
 measure("classes, as GKStateMachine") { objects.enter(types[$0 & 1]) }
 
-measure("`ObservedMachine`", observed())
+measure("`ObservedMachine`", observed { _ in })
 measure(
   "… with a callback that is called",
   observed { $0.after { _ in counter.calls += 1 } })
@@ -75,11 +88,12 @@ measure(
   })
 measure(
   "… with callbacks for 13 rows, one called",
-  observed { machine in
-    machine.after(.locked, on: .coin) { _ in counter.calls += 1 }
-    machine.after(.unlocked, on: .push) { _ in counter.calls += 1 }
-    for _ in 2..<13 { machine.after(.locked, on: .push) { _ in counter.calls += 1 } }
+  try observed { machine in
+    try machine.after(.locked, on: .coin) { _ in counter.calls += 1 }
+    try machine.after(.unlocked, on: .push) { _ in counter.calls += 1 }
+    for _ in 2..<13 { try machine.after(.locked, on: .push) { _ in counter.calls += 1 } }
   })
+await measureReading("… with a reader of `states`, which reads each")
 
 let named = ObservedMachine(NamedTurnstile())
 named.entering(.locked(0)) { _ in counter.calls += 1 }

@@ -1,14 +1,19 @@
 import KeymodeClient
 
+/// What the input area shows: the states of the shipped table. A user's own table may have others,
+/// which this program does not know.
+enum Area: String { case prepareToEditText, prepareToRecord, editingText, showingPanel }
+
 /// The chat: its messages, the draft, and the modes that keymoded reported.
 struct Chat {
   private var messages: [[Letter]] = []
   private var draft: [Letter] = []
   private var capitals = Capitals()
   private var shift = "off"
-  private var keyboard = "prepareToEditText"
+  /// `nil` in a state that this program does not know.
+  private var area: Area? = .prepareToEditText
   /// The event that began a voice message, and its time in microseconds.
-  private var talking: (event: String, time: Int64)?
+  private var talking: (isHeld: Bool, time: Int64)?
   /// Whether the user's table has the events of push-to-talk.
   private var canHold = false
   /// What is wrong with the connection; empty if nothing is.
@@ -19,7 +24,7 @@ struct Chat {
   private let emoji = ["😀", "👍", "🎉"]
 
   /// Whether the text field has the cursor.
-  var isEditing: Bool { keyboard == "editingText" }
+  var isEditing: Bool { area == .editingText }
 
   /// Applies an update from keymoded.
   mutating func follow(_ update: Update) {
@@ -27,7 +32,7 @@ struct Chat {
     case .states(let state):
       (connection, problem) = ("", nil)
       begin(state.modes.shift)
-      keyboard = state.modes.keyboard
+      area = Area(rawValue: state.modes.keyboard)
     case .change(let change):
       let time = change.time.microseconds
       switch change.machine {
@@ -35,7 +40,7 @@ struct Chat {
         shift = change.to
         capitals.changed(by: change.event, to: change.to, at: time)
       case .keyboard:
-        keyboard = change.to
+        area = Area(rawValue: change.to)
         talk(change.event, at: time)
       case .caps, .num: break  // The keyboard's own locks have made their characters already.
       }
@@ -55,8 +60,8 @@ struct Chat {
 
   /// Begins or ends a voice message. A program with a microphone opens and closes it here.
   private mutating func talk(_ event: String, at time: Int64) {
-    if keyboard == "prepareToRecord" {
-      talking = (event, time)
+    if area == .prepareToRecord {
+      talking = (isHeld: event == "startTalking", time)
     } else if let began = talking {
       talking = nil
       // Any other event, such as one that shows the panel, drops the message.
@@ -76,17 +81,21 @@ struct Chat {
   /// - Returns: the event to send to keymoded, or `nil`.
   mutating func take(_ action: Action, at time: Int64, rows: Int) -> String? {
     if action != .resize { problem = nil }
-    switch (action, keyboard) {
-    case (.click(let row), _): return row >= rows - 2 ? "tapTextField" : "tapBlankArea"
-    case (.tab, "editingText"), (.tab, "showingPanel"): return "tapBlankArea"
-    case (.tab, _): return "tapTextField"
-    case (.enter, _) where !draft.isEmpty:
+    switch action {
+    case .click(let row): return row >= rows - 2 ? "tapTextField" : "tapBlankArea"
+    case .tab:
+      switch area {
+      case .editingText, .showingPanel: return "tapBlankArea"
+      case .prepareToEditText, .prepareToRecord, nil: return "tapTextField"
+      }
+    case .enter:
+      guard !draft.isEmpty else { break }
       // A program with a network sends it 0.1 s later, when no letter becomes a capital any more.
       messages.append(draft)
       draft = []
-    case (.backspace, "editingText"): deleteLast()
-    case (.character(let scalar), _): type(String(scalar), at: time)
-    default: break
+    case .backspace: if isEditing { deleteLast() }
+    case .character(let scalar): type(String(scalar), at: time)
+    case .resize, .interrupt: break
     }
     return nil
   }
@@ -94,10 +103,13 @@ struct Chat {
   /// Each character counts for Shift, also one that this state ignores.
   private mutating func type(_ text: String, at time: Int64) {
     let letter = capitals.typed(text, at: time)
-    if keyboard == "editingText" {
-      draft.append(letter)
-    } else if keyboard == "showingPanel", let index = ["1", "2", "3"].firstIndex(of: text) {
-      draft.append(Letter(emoji[index]))
+    switch area {
+    case .editingText: draft.append(letter)
+    case .showingPanel:
+      if let number = Int(text), emoji.indices.contains(number - 1) {
+        draft.append(Letter(emoji[number - 1]))
+      }
+    case .prepareToEditText, .prepareToRecord, nil: break
     }
   }
 
@@ -115,28 +127,26 @@ struct Chat {
     // A column is left for the cursor.
     let field = start + draft.text.end(columns: size.columns - start.width - 1)
     let status = problem ?? connection
-    let area =
-      switch keyboard {
-      case "editingText": [status, field]
-      case "prepareToRecord": [status, voiceBar]
-      case "showingPanel":
+    let input =
+      switch area {
+      case .editingText: [status, field]
+      case .prepareToRecord: [status, voiceBar]
+      case .showingPanel:
         [emoji.enumerated().map { "\($0 + 1) \($1)" }.joined(separator: "   "), field]
-      default: [status, draft.isEmpty ? "> Insert, Tab or a click here: write" : field]
+      case .prepareToEditText, nil:
+        [status, draft.isEmpty ? "> Insert, Tab or a click here: write" : field]
       }
-    let room = max(0, size.rows - area.count)
+    let room = max(0, size.rows - input.count)
     let texts = messages.flatMap { "you: \($0.text)".wrapped(columns: size.columns) }
     let shown = messages.isEmpty ? Array(help.prefix(room)) : texts.suffix(room)
     let blank = Array(repeating: "", count: room - shown.count)
     // What is too long for a narrow terminal loses its end.
-    return (shown + blank + area).suffix(size.rows).map { $0.wrapped(columns: size.columns)[0] }
+    return (shown + blank + input).suffix(size.rows).map { $0.wrapped(columns: size.columns)[0] }
   }
 
   private var voiceBar: String {
-    switch talking?.event {
-    case nil: "[ not talking: press the key again ]"
-    case "startTalking": "[ ● talking: release the key to send ]"
-    default: "[ ● talking: press the key again to send ]"
-    }
+    guard let talking else { return "[ not talking: press the key again ]" }
+    return "[ ● talking: \(talking.isHeld ? "release the key" : "press the key again") to send ]"
   }
 
   /// The first screen.

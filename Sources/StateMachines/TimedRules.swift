@@ -1,0 +1,61 @@
+/// Rules in which a state that lasts causes an event.
+public protocol TimedRules<State, Event>: Rules {
+  /// How long `state` may last, above zero, and the event that it causes then; `nil` if it may last
+  /// for ever.
+  func timeout(of state: State) -> (after: Duration, event: Event)?
+}
+
+/// A state machine in which time passes: that of the caller's clock, or a test's.
+///
+/// Times must not go back. What is due comes at its own time, before an event of the same time.
+public struct TimedMachine<R: TimedRules, Instant: InstantProtocol>: RunningMachine
+where Instant.Duration == Duration {
+  private var machine: StateMachine<R>
+  /// When the present state was entered; `nil` if the event of its timeout came, and was ignored.
+  private var entered: Instant?
+
+  /// A machine that enters its initial state, or `state`, at this time.
+  public init(_ rules: R, in state: R.State? = nil, at time: Instant) {
+    (machine, entered) = (StateMachine(rules, in: state ?? rules.initial), time)
+  }
+
+  /// The rules in force.
+  public var rules: R { machine.rules }
+
+  /// The state that the machine is in.
+  public var state: R.State { machine.state }
+
+  /// When the present state causes an event by lasting; `nil` for never.
+  public var deadline: Instant? {
+    guard let entered, let timeout = rules.timeout(of: state) else { return nil }
+    return entered.advanced(by: timeout.after)
+  }
+
+  /// Takes what is due by `time`, and then an event of that time, if there is one.
+  ///
+  /// - Returns: the transitions, each with its time.
+  @discardableResult
+  public mutating func take(
+    _ event: R.Event? = nil, at time: Instant
+  ) -> [(time: Instant, transition: StateMachine<R>.Transition)] {
+    var steps: [(time: Instant, transition: StateMachine<R>.Transition)] = []
+    while let deadline, deadline <= time, let due = rules.timeout(of: state) {
+      precondition(due.after > .zero, "a state that lasts no time would be left for ever")
+      entered = nil
+      if let step = take(due.event, deadline) { steps.append((deadline, step)) }
+    }
+    if let event, let step = take(event, time) { steps.append((time, step)) }
+    return steps
+  }
+
+  private mutating func take(_ event: R.Event, _ time: Instant) -> StateMachine<R>.Transition? {
+    guard let step = machine.take(event) else { return nil }
+    if rules.name(of: step.from) != rules.name(of: step.to) || rules.reenters(step.from, on: event)
+    {
+      entered = time
+    }
+    return step
+  }
+}
+
+extension TimedMachine: Sendable where R.State: Sendable {}
