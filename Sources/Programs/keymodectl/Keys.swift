@@ -1,0 +1,45 @@
+import Configuration
+import Glibc
+import KeyboardModes
+import Keyboards
+import System
+import Terminal
+
+/// `keymodectl keys [DEVICE…]`: shows what each key that is pressed is called and bound to.
+func keys(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
+  // The daemon's configuration decides what a key does on this machine.
+  let configuration = try configuration(arguments, isOfMachine: true)
+  // A core dump would have the keys that were pressed.
+  forbidMemoryDumps()
+  let selection: Keyboards.Selection =
+    operands.isEmpty
+    // Every key counts as bound, so that a device with only a few keys is shown too.
+    ? .all(
+      boundKeys: Set((0...KeyCode.max).compactMap { KeyCode($0) }), configuration.devices,
+      pointers: false)
+    : .named(operands)
+  let viewer = try KeyViewer(
+    selection, configuration.settings, on: .ofThisProgram(),
+    show: { line throws(SystemError) in
+      try writeAll(Array("\(line)\n".utf8), to: STDOUT_FILENO, "standard output")
+    }, notify: { complain($0) })
+  return try permitted("keys") {
+    try viewer.run()
+    return ExitStatus.done
+  }
+}
+
+/// Runs the body of a command that reads devices, and explains a missing permission.
+func permitted(_ command: TerminalText, _ body: () throws -> Int32) throws -> Int32 {
+  do {
+    return try body()
+  } catch let error as SystemError where error.code == EACCES && error.operation == "open" {
+    let message: TerminalText =
+      "\(error):\nonly root and members of the group 'input' may read keyboards"
+    // Root is refused only if it lacks capabilities, and sudo gives it none. Membership in the
+    // group is not advised, because it lets every program of the user read what is typed.
+    complain(
+      geteuid() == 0 ? message : "\(message);\n'sudo keymodectl \(command)' reads them as root")
+    return ExitStatus.permissionDenied
+  }
+}
