@@ -66,7 +66,7 @@ PYTEST = $(TESTING) $(1) .tools/venv/bin/python -m pytest --junitxml .build/time
 # Makes what guests start from, if it is not there yet. The tests would too, but in their own time.
 GUEST = PYTHONPATH=Tests:Tests/VirtualMachine $(BUILDING) guests .tools/venv/bin/python -m harness.vm
 # The version of everything is in this file. A test compares the other files that have it.
-VERSION = $(shell sed -n 's/.*keymodedVersion = "\(.*\)"/\1/p' Sources/Wire/Interface/Version.swift)
+VERSION = $(shell sed -n 's/.*keymodedVersion = "\(.*\)"/\1/p' Sources/Service/Wire/Interface/Version.swift)
 ARCHIVE = keymoded-$(VERSION)
 SOURCES = Package.swift Sources Tests examples/chat examples/follow Benchmarks/machines
 
@@ -270,7 +270,7 @@ install:
 	  "$(DESTDIR)$(sysusersdir)" "$(DESTDIR)$(rulesdir)" "$(DESTDIR)$(mandir)/man1" "$(DESTDIR)$(mandir)/man5" \
 	  "$(DESTDIR)$(mandir)/man8"
 	$(INSTALL_PROGRAM) $(addprefix .build/release/,$(PROGRAMS)) "$(DESTDIR)$(bindir)"
-	install libexec/keymode-focus "$(DESTDIR)$(libexecdir)"
+	install data/libexec/keymode-focus "$(DESTDIR)$(libexecdir)"
 	install -m 644 $(addprefix systemd/,$(UNITS)) "$(DESTDIR)$(unitdir)"
 	install -m 644 $(addprefix systemd/user/,$(USER_UNITS)) "$(DESTDIR)$(userunitdir)"
 	sed -i 's|@bindir@|$(bindir)|; s|@libexecdir@|$(libexecdir)|' $(addprefix "$(DESTDIR)$(unitdir)"/,$(filter %.service,$(UNITS))) \
@@ -278,17 +278,17 @@ install:
 	install -m 644 systemd/keymoded.sysusers "$(DESTDIR)$(sysusersdir)/keymoded.conf"
 	install -m 644 udev/70-keymoded.rules "$(DESTDIR)$(rulesdir)"
 	for page in $(PAGES); do \
-	  install -m 644 man/$$page "$(DESTDIR)$(mandir)/man$${page##*.}" || exit; \
+	  install -m 644 data/man/$$page "$(DESTDIR)$(mandir)/man$${page##*.}" || exit; \
 	done
 	install -d "$(DESTDIR)$(recipedir)" "$(DESTDIR)$(confdir)/keymoded.yaml.d"
-	install -m 644 recipes/*.yaml "$(DESTDIR)$(recipedir)"
+	install -m 644 data/recipes/*.yaml "$(DESTDIR)$(recipedir)"
 	test -e "$(DESTDIR)$(confdir)/keymoded.yaml" || \
-	  install -m 644 etc/keymoded.yaml "$(DESTDIR)$(confdir)"
+	  install -m 644 data/etc/keymoded.yaml "$(DESTDIR)$(confdir)"
 	install -d "$(DESTDIR)$(bashdir)" "$(DESTDIR)$(fishdir)" "$(DESTDIR)$(zshdir)"
 	for name in $(PROGRAMS); do \
-	  install -m 644 completions/$$name.bash "$(DESTDIR)$(bashdir)/$$name" && \
-	  install -m 644 completions/$$name.fish "$(DESTDIR)$(fishdir)" && \
-	  install -m 644 completions/_$$name "$(DESTDIR)$(zshdir)" || exit; \
+	  install -m 644 data/completions/$$name.bash "$(DESTDIR)$(bashdir)/$$name" && \
+	  install -m 644 data/completions/$$name.fish "$(DESTDIR)$(fishdir)" && \
+	  install -m 644 data/completions/_$$name "$(DESTDIR)$(zshdir)" || exit; \
 	done
 
 uninstall:
@@ -302,7 +302,7 @@ uninstall:
 	for name in $(USER_UNITS); do $(RM) "$(DESTDIR)$(userunitdir)/$$name"; done
 	for page in $(PAGES); do $(RM) "$(DESTDIR)$(mandir)/man$${page##*.}/$$page"; done
 	$(RM) "$(DESTDIR)$(sysusersdir)/keymoded.conf" "$(DESTDIR)$(rulesdir)/70-keymoded.rules"
-	! cmp -s etc/keymoded.yaml "$(DESTDIR)$(confdir)/keymoded.yaml" || \
+	! cmp -s data/etc/keymoded.yaml "$(DESTDIR)$(confdir)/keymoded.yaml" || \
 	  $(RM) "$(DESTDIR)$(confdir)/keymoded.yaml"
 	$(RM) -r "$(DESTDIR)$(PREFIX)/share/keymoded"
 	! test -d "$(DESTDIR)$(confdir)/keymoded.yaml.d" || \

@@ -8,15 +8,35 @@ let warnings: [SwiftSetting] =
   Context.packageDirectory.contains("/checkouts/") ? [] : [.unsafeFlags(["-warnings-as-errors"])]
 let settings = warnings + [.enableUpcomingFeature("InternalImportsByDefault")]
 
-/// A module of the project; `imports` are the modules that it may see.
-func module(_ name: String, _ imports: [String] = []) -> Target {
-  .target(name: name, dependencies: imports.map { .byName(name: $0) }, swiftSettings: settings)
+/// A floor of `Sources`: a folder whose modules import each other, without circles, and modules of the
+/// floors below. `scripts/architecture --check` fails where an import leads up.
+struct Floor {
+  let folder: String
+
+  /// A module of the project; `imports` are the modules that it may see.
+  func module(_ name: String, _ imports: [String] = []) -> Target {
+    .target(
+      name: name, dependencies: imports.map { .byName(name: $0) }, path: path(of: name),
+      swiftSettings: settings)
+  }
+
+  func program(_ name: String, _ imports: [String]) -> Target {
+    .executableTarget(
+      name: name, dependencies: imports.map { .byName(name: $0) }, path: path(of: name),
+      swiftSettings: settings)
+  }
+
+  func library(_ name: String) -> Target { .systemLibrary(name: name, path: path(of: name)) }
+
+  private func path(of name: String) -> String { "Sources/\(folder)/\(name)" }
 }
 
-func program(_ name: String, _ imports: [String]) -> Target {
-  .executableTarget(
-    name: name, dependencies: imports.map { .byName(name: $0) }, swiftSettings: settings)
-}
+let rules = Floor(folder: "Rules")
+let system = Floor(folder: "System")
+let input = Floor(folder: "Input")
+let service = Floor(folder: "Service")
+let use = Floor(folder: "Use")
+let programs = Floor(folder: "Programs")
 
 func tests(_ name: String, _ imports: [String], goldenFiles: [String] = []) -> Target {
   .testTarget(
@@ -37,46 +57,48 @@ let package = Package(
     .library(name: "Recordings", targets: ["Recordings"]),
     .library(name: "KeymodeClient", targets: ["KeymodeClient"]),
     // For Tests/Fuzzing, which is a package of its own.
-    .library(name: "Daemon", targets: ["Configuration", "Daemon", "Linux", "Terminal", "Wire"]),
+    .library(name: "Daemon", targets: ["Configuration", "Daemon", "System", "Terminal", "Wire"]),
   ],
   targets: [
     // C libraries as Debian ships them; each is imported by exactly one module. Headers of the kernel
     // and of systemd share definitions, so they are one. With `pkgConfig`, SwiftPM would ask for all of
     // them wherever a package needs only the library for state machines, and warn that they are missing.
-    .systemLibrary(name: "CLibevdev"),
-    .systemLibrary(name: "CLibyaml"),
-    .systemLibrary(name: "CJansson"),
-    .systemLibrary(name: "CLinux"),
+    system.library("CLibevdev"),
+    system.library("CLibyaml"),
+    system.library("CJansson"),
+    system.library("CLinux"),
 
     // The pure core: no I/O, no clock, no globals.
-    module("StateMachines"),
-    module("ObservedMachines", ["StateMachines"]),
-    module("StateMachineTesting", ["StateMachines"]),
-    module("KeyboardModes", ["StateMachines"]),
+    rules.module("StateMachines"),
+    rules.module("ObservedMachines", ["StateMachines"]),
+    rules.module("StateMachineTesting", ["StateMachines"]),
+    rules.module("KeyboardModes", ["StateMachines"]),
 
     // The person at the terminal, the kernel and systemd.
-    module("Terminal"),
-    module("Linux", ["CLinux", "Terminal"]),
+    system.module("System", ["CLinux"]),
+    system.module("Terminal", ["System"]),
 
     // What comes from outside and goes there.
-    module("Wire", ["CJansson", "KeyboardModes", "StateMachines", "Terminal"]),
-    module("Keyboards", ["CLibevdev", "KeyboardModes", "Linux", "Terminal"]),
-    module("Recordings", ["KeyboardModes", "Keyboards", "Linux", "Terminal"]),
-    module("Configuration", ["CLibyaml", "KeyboardModes", "Keyboards", "Linux", "Terminal"]),
+    service.module("Wire", ["CJansson", "KeyboardModes", "StateMachines", "Terminal"]),
+    input.module("Keyboards", ["CLibevdev", "KeyboardModes", "System", "Terminal"]),
+    input.module("Recordings", ["KeyboardModes", "Keyboards", "System", "Terminal"]),
+    input.module(
+      "Configuration", ["CLibyaml", "KeyboardModes", "Keyboards", "System", "Terminal"]),
 
     // What is made of them.
-    module("Replay", ["KeyboardModes", "Recordings", "Terminal"]),
-    module(
+    use.module("Replay", ["KeyboardModes", "Recordings", "Terminal"]),
+    service.module(
       "Daemon",
-      ["Configuration", "KeyboardModes", "Keyboards", "Linux", "Recordings", "Terminal", "Wire"]),
-    module("KeymodeClient", ["KeyboardModes", "Linux", "Terminal", "Wire"]),
-    module(
-      "Acting", ["KeyboardModes", "KeymodeClient", "Linux", "StateMachines", "Terminal", "Wire"]),
-    program("keymoded", ["Configuration", "Daemon", "Linux", "Recordings", "Terminal", "Wire"]),
-    program(
+      ["Configuration", "KeyboardModes", "Keyboards", "System", "Recordings", "Terminal", "Wire"]),
+    service.module("KeymodeClient", ["KeyboardModes", "System", "Terminal", "Wire"]),
+    use.module(
+      "Session", ["KeyboardModes", "KeymodeClient", "System", "StateMachines", "Terminal", "Wire"]),
+    programs.program(
+      "keymoded", ["Configuration", "Daemon", "System", "Recordings", "Terminal", "Wire"]),
+    programs.program(
       "keymodectl",
       [
-        "Acting", "Configuration", "KeyboardModes", "Keyboards", "KeymodeClient", "Linux",
+        "Session", "Configuration", "KeyboardModes", "Keyboards", "KeymodeClient", "System",
         "Recordings", "Replay", "StateMachines", "Terminal", "Wire",
       ]),
 
@@ -97,36 +119,37 @@ let package = Package(
       "KeyboardModesTests", ["KeyboardModes", "Keyboards", "StateMachines", "TestSupport"],
       goldenFiles: ["Keys.txt"]),
     tests("TerminalTests", ["Terminal"]),
-    tests("LinuxTests", ["CLinux", "Linux", "Terminal", "TestSupport"]),
+    tests("SystemTests", ["CLinux", "System", "Terminal", "TestSupport"]),
     tests("WireTests", ["Wire"]),
     tests(
-      "KeyboardsTests", ["Configuration", "KeyboardModes", "Keyboards", "Linux", "TestSupport"]),
+      "KeyboardsTests", ["Configuration", "KeyboardModes", "Keyboards", "System", "TestSupport"]),
     tests(
       "RecordingsTests",
-      ["KeyboardModes", "Keyboards", "Linux", "Recordings", "Terminal", "TestSupport"],
+      ["KeyboardModes", "Keyboards", "System", "Recordings", "Terminal", "TestSupport"],
       goldenFiles: ["Recordings"]),
     tests(
       "ConfigurationTests",
-      ["Configuration", "KeyboardModes", "Keyboards", "Linux", "Terminal", "TestSupport"],
+      ["Configuration", "KeyboardModes", "Keyboards", "System", "Terminal", "TestSupport"],
       goldenFiles: ["Bad.txt"]),
     tests("ReplayTests", ["KeyboardModes", "Recordings", "Replay", "TestSupport"]),
     tests(
       "DaemonTests",
       [
-        "Configuration", "Daemon", "KeyboardModes", "Keyboards", "Linux", "Terminal", "TestSupport",
+        "Configuration", "Daemon", "KeyboardModes", "Keyboards", "System", "Terminal",
+        "TestSupport",
         "Wire",
       ]),
     tests(
-      "ActingTests",
+      "SessionTests",
       [
-        "Acting", "KeyboardModes", "KeymodeClient", "Linux", "StateMachines", "Terminal",
+        "Session", "KeyboardModes", "KeymodeClient", "System", "StateMachines", "Terminal",
         "TestSupport", "Wire",
       ]),
     tests("ChatTests", ["KeyboardModes", "KeymodeClient", "Wire", "chat"]),
     tests(
       "ProgramTests",
       [
-        "Acting", "KeymodeClient", "Linux", "Terminal", "TestSupport", "Wire", "chat", "follow",
+        "Session", "KeymodeClient", "System", "Terminal", "TestSupport", "Wire", "chat", "follow",
         "keymodectl", "keymoded",
       ],
       goldenFiles: ["Malformed.expected"]),

@@ -69,7 +69,7 @@ struct ChatTests {
   func help() {
     var chat = chat(Self.states("prepareToEditText"))
     #expect(text(chat).contains("\n  Scroll Lock    talk; press it again to send\n"))
-    #expect(text(chat).contains("recipes/push-to-talk.yaml"))
+    #expect(text(chat).contains("data/recipes/push-to-talk.yaml"))
     chat.learn(["clickSwitchButton", "startTalking"])
     #expect(text(chat).contains("Scroll Lock"))
     chat.learn(["clickSwitchButton", "startTalking", "stopTalking"])

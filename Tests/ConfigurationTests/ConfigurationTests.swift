@@ -260,12 +260,12 @@ struct ConfigurationTests {
   func capitals() throws {
     let expected = Settings(
       shift: ShiftRules(timeout: .seconds(3)), shiftTrigger: .tap, shiftUsedBy: .any)
-    #expect(try Configuration.load("\(checkout)/recipes/capitals.yaml").settings == expected)
+    #expect(try Configuration.load("\(checkout)/data/recipes/capitals.yaml").settings == expected)
   }
 
   @Test("the recipe for push-to-talk records exactly while the key is down, from any state")
   func pushToTalk() throws {
-    let settings = try Configuration.load("\(checkout)/recipes/push-to-talk.yaml").settings
+    let settings = try Configuration.load("\(checkout)/data/recipes/push-to-talk.yaml").settings
     let (f9, device) = (try #require(KeyCode(name: "KEY_F9")), DeviceID(order: 0))
     for (state, before) in [
       ("prepareToEditText", nil), ("editingText", "KEY_INSERT"), ("showingPanel", "KEY_COMPOSE"),
@@ -332,7 +332,7 @@ struct ConfigurationTests {
 
   @Test("keymoded.yaml(5) has valid examples, the first with all defaults")
   func manual() throws {
-    let page = try String(contentsOfFile: "\(checkout)/man/keymoded.yaml.5", encoding: .utf8)
+    let page = try String(contentsOfFile: "\(checkout)/data/man/keymoded.yaml.5", encoding: .utf8)
     let parts = page.split(separator: ".Bd -literal -offset indent\n")
     let blocks = parts.dropFirst().compactMap { $0.split(separator: ".Ed").first.map(String.init) }
     for block in blocks { _ = try read(block) }

@@ -312,7 +312,7 @@ struct DropInTests {
 
   @Test("every recipe is valid alone and with any others, in any order, and each keeps its keys")
   func recipesCombine() throws {
-    let recipes = "\(checkout)/recipes"
+    let recipes = "\(checkout)/data/recipes"
     let names = try FileManager.default.contentsOfDirectory(atPath: recipes).sorted()
     #expect(names == ["capitals.yaml", "panel.yaml", "push-to-talk.yaml"])
     let texts = try names.map {

@@ -1,7 +1,7 @@
 import Configuration
 import KeyboardModes
 import Keyboards
-import Linux
+import System
 import Terminal
 import Wire
 

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import KeyboardModes
-import Linux
+import System
 import Terminal
 import TestSupport
 import Testing

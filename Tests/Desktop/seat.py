@@ -84,7 +84,7 @@ class Seat:
         # The checkout may be where only root has access.
         for name in ("keymoded", "keymodectl"):
             shutil.copy(PROGRAMS / name, self.folder / "bin" / name)
-        shutil.copy(CHECKOUT / "libexec/keymode-focus", self.folder / "bin")
+        shutil.copy(CHECKOUT / "data/libexec/keymode-focus", self.folder / "bin")
         shutil.copytree(EXAMPLES, self.folder / "examples", ignore=shutil.ignore_patterns(".build"))
         self.write("bus.conf", BUS.format(folder=self.folder))
         self.write("fonts.conf", FONTS.format(folder=self.folder))

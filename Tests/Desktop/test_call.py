@@ -99,7 +99,7 @@ class Call:
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
         seat.install("call")
-        settings = (CHECKOUT / "recipes/push-to-talk.yaml").read_text()
+        settings = (CHECKOUT / "data/recipes/push-to-talk.yaml").read_text()
         seat.write("keymoded.yaml", settings + 'devices: { ignore: ["*"] }\n')
         seat.start_keymoded()
         self.sound = Sound(seat)

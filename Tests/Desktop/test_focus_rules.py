@@ -14,7 +14,7 @@ TAP, CLOSE = "tapTextField", "tapBlankArea"
 
 def load_program() -> Any:
     """The program as a module. Nothing here needs what it imports of GLib."""
-    loader = SourceFileLoader("keymode_focus", str(CHECKOUT / "libexec/keymode-focus"))
+    loader = SourceFileLoader("keymode_focus", str(CHECKOUT / "data/libexec/keymode-focus"))
     spec = spec_from_loader(loader.name, loader)
     assert spec
     module = module_from_spec(spec)

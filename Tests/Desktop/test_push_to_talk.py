@@ -39,7 +39,7 @@ class Talk:
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
         seat.install("push-to-talk")
-        settings = (CHECKOUT / "recipes/push-to-talk.yaml").read_text()
+        settings = (CHECKOUT / "data/recipes/push-to-talk.yaml").read_text()
         seat.write("keymoded.yaml", settings + 'devices: { ignore: ["*"] }\n')
         seat.kill_keymoded()
         self.sound = Sound(seat)

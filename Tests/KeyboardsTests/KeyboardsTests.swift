@@ -1,6 +1,6 @@
 import Foundation
 import KeyboardModes
-import Linux
+import System
 import TestSupport
 import Testing
 

@@ -11,7 +11,7 @@ enum CompletingShell: String, CaseIterable {
     let environment = [
       "PATH": "\(Place.programs):/usr/bin:/bin", "KEYMODED_SOCKET_DIR": "/nowhere",
     ]
-    let files = "\(checkout)/completions"
+    let files = "\(checkout)/data/completions"
     switch self {
     case .bash:
       // Readline splits words at '=' too; `compopt` works only where readline calls.
@@ -161,7 +161,7 @@ struct CompletionTests {
   @Test("the list of bash has descriptions, and what it inserts has none", arguments: [9, 63])
   func bashDescriptions(_ type: Int) throws {
     let script = """
-      . '\(checkout)/completions/keymodectl.bash' 2>/dev/null
+      . '\(checkout)/data/completions/keymodectl.bash' 2>/dev/null
       COMP_TYPE=\(type); _keymodectl_names events tap; printf '%s\\n' "${COMPREPLY[@]}"
       _keymodectl_names shift caps shift=; printf '%s\\n' "${COMPREPLY[@]}"
       """

@@ -89,7 +89,7 @@ struct DocumentationTests {
 
   @Test(
     "the man pages have exactly the options of --help, and give each to a command that has it",
-    arguments: [("keymoded", "man/keymoded.8"), ("keymodectl", "man/keymodectl.1")])
+    arguments: [("keymoded", "data/man/keymoded.8"), ("keymodectl", "data/man/keymodectl.1")])
   func options(_ program: String, _ path: String) throws {
     let page = try Self.text(path)
     func options(_ command: String...) throws -> Set<String> {
@@ -118,7 +118,7 @@ struct DocumentationTests {
 
   @Test("keymodectl(1) has the commands of --help, in its synopsis and below")
   func commands() throws {
-    let page = try Self.text("man/keymodectl.1")
+    let page = try Self.text("data/man/keymodectl.1")
     let described = page.matches(of: /\.It Cm ([a-z]+)/).map { $0.1 }
     #expect(Set(described.map(String.init)) == Set(HelpTests.names))
     var synopsis = page.matches(of: /\.Nm\n\.Cm ([a-z]+)/).map { $0.1 }

@@ -15,7 +15,7 @@ struct Installation {
       "/bin/sh", "-c",
       """
       set -e; cd '\(checkout)'
-      cp -r Makefile completions etc libexec man recipes systemd udev '\(folder.path)'; cd '\(folder.path)'
+      cp -r Makefile data systemd udev '\(folder.path)'; cd '\(folder.path)'
       mkdir -p .build/release
       cp /bin/true .build/release/keymoded; cp /bin/true .build/release/keymodectl
       act() { make --silent "$1" PREFIX=\(prefix) DESTDIR="$PWD/root"; }
@@ -26,7 +26,7 @@ struct Installation {
 
 @Suite("Installed configuration")
 struct InstalledConfigurationTests {
-  private let file = "\(checkout)/etc/keymoded.yaml"
+  private let file = "\(checkout)/data/etc/keymoded.yaml"
 
   /// A setting begins directly after the `#`, or is indented; a sentence has one space before it.
   private func isSetting(_ line: Substring) -> Bool {
@@ -55,8 +55,8 @@ struct InstalledConfigurationTests {
     let ended = try Installation(prefix: "/usr").run(
       """
       there=root/etc/keymoded/keymoded.yaml
-      act install; cmp "$there" etc/keymoded.yaml; stat -c %a "$there"
-      act install; cmp "$there" etc/keymoded.yaml
+      act install; cmp "$there" data/etc/keymoded.yaml; stat -c %a "$there"
+      act install; cmp "$there" data/etc/keymoded.yaml
       act uninstall; test ! -e "$there" && echo removed
       echo 'debounce: 5ms' >"$there"
       act install; cat "$there"

@@ -1,9 +1,9 @@
 import KeymodeClient
-import Linux
+import System
 import TestSupport
 import Testing
 
-@testable import Acting
+@testable import Session
 
 /// Tests/UserManager has what `while` does with it.
 @Suite("Liveness of the daemon", .timeLimit(.minutes(5)))

@@ -1,4 +1,4 @@
-import Linux
+import System
 import TestSupport
 import Testing
 import Wire

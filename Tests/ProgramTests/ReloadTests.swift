@@ -98,7 +98,7 @@ struct ReloadTests {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     for name in ["panel", "push-to-talk"] {
       try FileManager.default.copyItem(
-        atPath: "\(checkout)/recipes/\(name).yaml", toPath: "\(folder)/\(name).yaml")
+        atPath: "\(checkout)/data/recipes/\(name).yaml", toPath: "\(folder)/\(name).yaml")
     }
     try hangUp(daemon, until: "the configuration was read again")
     try daemon.trigger("startTalking")

@@ -1,10 +1,10 @@
-import Acting
+import Session
 import KeymodeClient
-import Linux
+import System
 import TestSupport
 import Testing
 
-@testable import Linux
+@testable import System
 
 /// `KnownStatesTests` has what the session changes, and Tests/UserManager what `while` does with it.
 @Suite("Following states", .timeLimit(.minutes(10)))

@@ -1,7 +1,7 @@
 import Foundation
 import KeyboardModes
 import Keyboards
-import Linux
+import System
 import Recordings
 import Terminal
 import TestSupport

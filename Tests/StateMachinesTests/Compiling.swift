@@ -15,8 +15,8 @@ struct CompiledModules {
     self.names = names
     for name in names {
       let sources = try FileManager.default.contentsOfDirectory(
-        atPath: "\(checkout)/Sources/\(name)"
-      ).filter { $0.hasSuffix(".swift") }.map { "\(checkout)/Sources/\(name)/\($0)" }
+        atPath: "\(checkout)/Sources/Rules/\(name)"
+      ).filter { $0.hasSuffix(".swift") }.map { "\(checkout)/Sources/Rules/\(name)/\($0)" }
       let flags = ["-emit-module", "-emit-library", "-static", "-o", "lib\(name).a", "-I."]
       let ended = try swiftc(["-module-name", name] + flags + sources)
       guard ended.status == 0 else { throw CompilerFailure(errors: ended.errors) }

@@ -1,6 +1,6 @@
 """Commands under `keymodectl while`, run by a real daemon's states and contained by a real systemd.
 
-Tests/ActingTests has the tables of when a command starts and ends.
+Tests/SessionTests has the tables of when a command starts and ends.
 """
 
 import os

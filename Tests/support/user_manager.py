@@ -110,7 +110,7 @@ class UserManager:
         # The checkout may be where only root has access.
         self.as_root("mkdir", "/run/programs")
         self.as_root("mount", "--bind", str(PROGRAMS.resolve()), "/run/programs")
-        script = CHECKOUT / "libexec/keymode-focus"
+        script = CHECKOUT / "data/libexec/keymode-focus"
         self.write("libexec/keymode-focus", script.read_text()).chmod(0o755)
         for unit in (CHECKOUT / "systemd/user").iterdir():
             text = unit.read_text().replace("@bindir@", "/run/programs")

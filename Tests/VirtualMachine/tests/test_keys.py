@@ -1,4 +1,4 @@
-"""`keymodectl keys` with real keyboards. Tests/LinuxTests has its terminal, which shows nothing."""
+"""`keymodectl keys` with real keyboards. Tests/SystemTests has its terminal, which shows nothing."""
 
 import re
 

@@ -28,7 +28,7 @@ from support.waiting import wait_until
 # How many words are typed on each screen.
 WORDS = int(os.environ.get("KEYMODED_WORDS", "40"))
 
-SETTINGS = (CHECKOUT / "recipes/capitals.yaml").read_text()
+SETTINGS = (CHECKOUT / "data/recipes/capitals.yaml").read_text()
 UNIT = "keymoded-shift.service"
 
 SHIFT_TWICE = "tap shift 30; wait 70; tap shift 30"

@@ -1,5 +1,5 @@
 import Glibc
-import Linux
+import System
 
 /// A socket that listens where no file is, so that nothing of it is left behind.
 struct Listener {

@@ -1,7 +1,7 @@
 import Configuration
 import Glibc
 import KeyboardModes
-import Linux
+import System
 import Terminal
 import Wire
 

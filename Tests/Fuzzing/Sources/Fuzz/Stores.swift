@@ -1,5 +1,5 @@
 import KeyboardModes
-import Linux
+import System
 import Terminal
 
 @testable import Daemon

@@ -156,7 +156,7 @@ struct Chat {
       ? ["  F9             talk while you hold it"]
       : [
         "  Scroll Lock    talk; press it again to send",
-        "                 (recipes/push-to-talk.yaml: hold F9 instead)",
+        "                 (data/recipes/push-to-talk.yaml: hold F9 instead)",
       ]
     return [
       "A chat with nobody. Unless you have bound others, these are the keys:",

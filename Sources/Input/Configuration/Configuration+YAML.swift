@@ -1,0 +1,140 @@
+import KeyboardModes
+import Keyboards
+import System
+public import Terminal
+
+extension Configuration {
+  /// The configuration as YAML, with every setting. ``init(parsing:file:warn:)`` parses it to an
+  /// equal configuration.
+  public var yaml: String { lines.map { "\($0)\n" }.joined() }
+
+  /// The lines of ``yaml`` for these files together. The line of a setting that a file has ends in
+  /// a comment with the name of that file.
+  ///
+  /// - Parameter warn: receives the warnings; see ``init(merging:warn:)``.
+  public static func annotatedYAML(
+    merging files: [ConfigurationText], warn: (TerminalText) -> Void
+  ) throws(ConfigurationErrors) -> [String] {
+    let (configuration, root) = try read(files, warn: warn)
+    var path: [String] = []
+    return configuration.lines.map { line in
+      let name = line.drop { $0 == " " }.prefix { $0 != ":" }
+      path = path.prefix(line.indentation / 2) + [String(name.filter { $0 != "\"" })]
+      let origins = path.reduce(root) { $0?[$1] }?.origins ?? []
+      let names = origins.map { printable(files[$0].name) }
+      return names.isEmpty ? line : "\(line)  # \(names.joined(separator: ", "))"
+    }
+  }
+
+  private var lines: [String] {
+    let locks = Lock.allCases.filter(settings.locks.contains).map(\.machine.rawValue)
+    return shiftLines + keyboardLines + deviceLines
+      + ["debounce: \(settings.debounce == .zero ? "off" : settings.debounce.written)"]
+      + ledLines + list("locks:", locks)
+  }
+
+  private var shiftLines: [String] {
+    [
+      "shift:", "  threshold: \(settings.shift.threshold.written)",
+      "  timeout: \(settings.shift.timeout?.written ?? "off")",
+      "  trigger: \(settings.shiftTrigger.rawValue)",
+      "  tap_timeout: \(settings.tapTimeout.written)",
+      "  used_by: \(settings.shiftUsedBy.rawValue)",
+    ]
+  }
+
+  private var keyboardLines: [String] {
+    let table = settings.keyboard
+    let bindings = table.events.flatMap { event in
+      let chords = settings.bindings.chords(of: event)
+      return list(
+        "    \(scalar(table.name(ofEvent: event))):", chords.map { "\($0.shortName)\($1.suffix)" })
+    }
+    return ["keyboard:"] + tableLines + section("  bindings:", bindings)
+  }
+
+  /// The user's own table; nothing for the shipped one.
+  private var tableLines: [String] {
+    let table = settings.keyboard
+    guard table != .standard else { return [] }
+    let rows = table.stateNames.flatMap { state -> [String] in
+      let ofState = table.rows.filter { $0.state == state }
+      guard !ofState.isEmpty else { return [] }
+      return ["      \(scalar(state)):"]
+        + ofState.map { "        \(scalar($0.event)): \(scalar($0.next))" }
+    }
+    return [
+      "  table:", "    replaces: true", "    initial: \(scalar(table.name(of: table.initial)))",
+    ] + list("    states:", table.stateNames) + list("    events:", table.eventNames)
+      + section("    rows:", rows)
+  }
+
+  private var deviceLines: [String] {
+    ["devices:"] + list("  only:", devices.only.map(\.text))
+      + list("  ignore:", devices.ignore.map(\.text)) + [
+        "  pointers: \(settings.pointers ? "yes" : "no")"
+      ]
+  }
+
+  private var ledLines: [String] {
+    let states = settings.shift.stateNames + settings.keyboard.stateNames
+    return section(
+      "leds:",
+      states.flatMap { state in
+        leds[state].map { list("  \(scalar(state)):", $0.names) } ?? []
+      })
+  }
+
+  /// A mapping with these lines below its key.
+  private func section(_ key: String, _ lines: [String]) -> [String] {
+    lines.isEmpty ? ["\(key) {}"] : [key] + lines
+  }
+
+  /// A list, on the line of its key if there is room.
+  private func list(_ key: String, _ texts: [String]) -> [String] {
+    let texts = texts.map(scalar)
+    let line = "\(key) [\(texts.joined(separator: ", "))]"
+    guard line.count > 80 else { return [line] }
+    let indentation = String(repeating: " ", count: key.indentation + 2)
+    return [key] + texts.map { "\(indentation)- \($0)" }
+  }
+}
+
+extension Node {
+  /// The numbers of the files that a setting is from; none for a group of settings.
+  fileprivate var origins: [Int] {
+    switch content {
+    case .mapping: []
+    case .scalar: [mark.file]
+    case .sequence(let nodes): nodes.isEmpty ? [mark.file] : Set(nodes.map(\.mark.file)).sorted()
+    }
+  }
+}
+
+extension Use {
+  /// What follows the chord in a binding.
+  fileprivate var suffix: String {
+    switch self {
+    case .press: ""
+    case .release: " release"
+    case .hold(let duration): " hold \(duration.written)"
+    case .tap: " tap"
+    }
+  }
+}
+
+extension DeviceRules.Pattern {
+  /// The text that ``init(_:)`` reads as this pattern.
+  fileprivate var text: String {
+    func digits(_ number: UInt16) -> String { padded(number, 4, radix: 16, "0") }
+    switch self {
+    case .name(let name): return name
+    case .product(let vendor, let product): return "\(digits(vendor)):\(digits(product))"
+    }
+  }
+}
+
+extension String {
+  /// How many spaces the string begins with.
+  fileprivate var indentation: Int { prefix { $0 == " " }.count }
+}

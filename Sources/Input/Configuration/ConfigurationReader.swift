@@ -1,0 +1,235 @@
+import KeyboardModes
+import Keyboards
+import System
+import Terminal
+
+/// Turns a YAML document into a configuration, and collects its errors.
+///
+/// This takes time linear in the size of the file, whatever is in it: the watchdog kills a daemon
+/// that takes long over a bad file.
+struct ConfigurationReader {
+  var configuration = Configuration()
+  private(set) var faults: [Fault] = []
+  private(set) var warnings: [Fault] = []
+  /// The index of the file whose table replaces those of the files before it.
+  var replacingFile = 0
+
+  mutating func fail(_ message: @autoclosure @escaping () -> String, at node: Node) {
+    fail(message(), at: node.mark)
+  }
+
+  mutating func fail(_ message: @autoclosure @escaping () -> String, at mark: Mark) {
+    faults.append(Fault(mark: mark, message: message))
+  }
+
+  mutating func warn(_ message: @autoclosure @escaping () -> String, at mark: Mark) {
+    warnings.append(Fault(mark: mark, message: message))
+  }
+
+  mutating func read(_ root: Node) {
+    let sections = members(
+      of: root, "the configuration",
+      known: ["shift", "keyboard", "devices", "debounce", "leds", "locks"])
+    if let shift = sections["shift"] { readShift(shift) }
+    let isTableKnown = sections["keyboard"].map { readKeyboard($0) } ?? true
+    if let devices = sections["devices"] { readDevices(devices) }
+    if let debounce = sections["debounce"] { readDebounce(debounce) }
+    // The names in `leds` are states, and the keyboard's table may add some.
+    if isTableKnown, let leds = sections["leds"] { readLEDs(leds) }
+    readLocks(sections["locks"], leds: sections["leds"])
+  }
+
+  /// Reads the locks, without those whose LED shows a state, and so not the lock.
+  private mutating func readLocks(_ list: Node?, leds: Node?) {
+    var locks = Set(Lock.allCases)
+    if let list {
+      locks = []
+      for node in list.elements {
+        guard let name = scalar(node) else { continue }
+        guard let lock = Lock.allCases.first(where: { $0.machine.rawValue == name }) else {
+          fail("'\(name)' is neither caps nor num", at: node)
+          continue
+        }
+        locks.insert(lock)
+      }
+    }
+    let shown = locks.filter { configuration.leds.used.contains($0.led) }
+    if let node = list ?? leds {
+      for name in Lock.allCases.filter(shown.contains).map(\.machine.rawValue) {
+        warn("the LED of '\(name)' shows a state, so this lock is unknown", at: node.mark)
+      }
+    }
+    configuration.settings.locks = locks.subtracting(shown)
+  }
+
+  private mutating func readDevices(_ node: Node) {
+    let values = members(of: node, "devices", known: ["only", "ignore", "pointers"])
+    configuration.devices.only = values["only"].map { patterns($0) } ?? []
+    configuration.devices.ignore = values["ignore"].map { patterns($0) } ?? []
+    if let pointers = values["pointers"] { configuration.settings.pointers = isTrue(pointers) }
+  }
+
+  /// Reads a list of patterns: names of devices, or `vendor:product`.
+  private mutating func patterns(_ list: Node) -> [DeviceRules.Pattern] {
+    var patterns: [DeviceRules.Pattern] = []
+    var known: Set<DeviceRules.Pattern> = []
+    for node in list.elements {
+      guard let text = scalar(node) else { continue }
+      guard !text.isEmpty, !text.utf8.contains(0) else {
+        fail(
+          text.isEmpty ? "the device name is empty" : "'\(text)' contains a null character",
+          at: node)
+        continue
+      }
+      guard let pattern = DeviceRules.Pattern(text) else {
+        fail(
+          "'\(text)' is not vendor:product with four hexadecimal digits each, such as 046d:c52b",
+          at: node)
+        continue
+      }
+      if known.insert(pattern).inserted { patterns.append(pattern) }
+    }
+    return patterns
+  }
+
+  /// Longer than any switch bounces, and shorter than people take from a release to the next press.
+  private static let longestDebounce = Duration.milliseconds(100)
+
+  private mutating func readDebounce(_ node: Node) {
+    guard !isOff(node), let debounce = duration(node, upTo: Self.longestDebounce) else { return }
+    configuration.settings.debounce = debounce
+  }
+
+  private mutating func readShift(_ node: Node) {
+    let values = members(
+      of: node, "shift", known: ["threshold", "timeout", "trigger", "tap_timeout", "used_by"])
+    let standard = ShiftRules()
+    configuration.settings.shift = ShiftRules(
+      threshold: values["threshold"].flatMap { duration($0) } ?? standard.threshold,
+      timeout: values["timeout"].flatMap { isOff($0) ? nil : duration($0) })
+    if let timeout = values["tap_timeout"].flatMap({ duration($0) }) {
+      configuration.settings.tapTimeout = timeout
+    }
+    if let trigger: Settings.ShiftTrigger = values["trigger"].flatMap({ choice($0) }) {
+      configuration.settings.shiftTrigger = trigger
+    }
+    if let use: Settings.ShiftUse = values["used_by"].flatMap({ choice($0) }) {
+      configuration.settings.shiftUsedBy = use
+    }
+  }
+
+  private mutating func readLEDs(_ node: Node) {
+    let settings = configuration.settings
+    let states = settings.shift.stateNames + settings.keyboard.stateNames
+    let lists = members(of: node, "leds", known: states, each: "state", since: replacingFile)
+    var leds: [String: LEDs] = [:]
+    for state in states {
+      guard let list = lists[state] else { continue }
+      var ofState: LEDs = []
+      for node in list.elements {
+        guard let text = scalar(node), let led = led(text, at: node) else { continue }
+        ofState.formUnion(led)
+      }
+      leds[state] = ofState
+    }
+    configuration.leds = LEDRules(leds)
+  }
+}
+
+// MARK: - Values
+
+extension ConfigurationReader {
+  /// The values of a mapping by name; unknown and repeated names are errors.
+  ///
+  /// - Parameters:
+  ///   - what: the name of the mapping in messages.
+  ///   - kind: what its names are: setting, state or event.
+  ///   - first: the first file whose names have to be known; those of earlier files are dropped.
+  mutating func members(
+    of node: Node, _ what: String, known: [String], each kind: String = "setting",
+    since first: Int = 0
+  ) -> [String: Node] {
+    guard case .mapping(let pairs) = node.content else {
+      // A name without a value, such as `shift:`, is not an error.
+      if !node.isEmpty {
+        let keys = known.isEmpty ? "" : "; its possible \(kind)s are \(listed(known))"
+        fail("\(what) must be a mapping\(keys)\(colonHint(node.text ?? ""))", at: node)
+      }
+      return [:]
+    }
+    let isKnown = Set(known)
+    var values: [String: Node] = [:]
+    for (key, value) in pairs.map({ ($0.key, $0.value) }) {
+      guard let name = scalar(key) else { continue }
+      if !isKnown.contains(name) {
+        guard key.mark.file >= first else { continue }
+        fail(unknownName(name, kind, among: known), at: key)
+      } else if values.updateValue(value, forKey: name) != nil {
+        fail("duplicate \(kind) '\(name)'", at: key)
+      }
+    }
+    return values
+  }
+
+  mutating func scalar(_ node: Node) -> String? {
+    switch node.content {
+    case .scalar(let text): return text
+    case .sequence: fail("expected one value, found a list", at: node)
+    case .mapping: fail("expected one value, found a mapping", at: node)
+    }
+    return nil
+  }
+
+  /// The case that a value names.
+  private mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    _ node: Node
+  ) -> Choice? {
+    guard let name = scalar(node) else { return nil }
+    if let value = Choice(rawValue: name) { return value }
+    fail("'\(name)' is none of \(listed(Choice.allCases.map(\.rawValue)))", at: node)
+    return nil
+  }
+
+  /// Whether a value is `yes` or `true`; anything but these, `no` and `false` is an error.
+  mutating func isTrue(_ node: Node) -> Bool {
+    guard let text = scalar(node) else { return false }
+    if !["yes", "no", "true", "false"].contains(text) {
+      fail("'\(text)' is not yes, no, true or false", at: node)
+    }
+    return node.isYes
+  }
+
+  /// Whether a time is turned off: `off`, `0`, or no value.
+  private func isOff(_ node: Node) -> Bool {
+    ["off", "0", ""].contains { node.content == .scalar($0) }
+  }
+
+  /// A time from 1 µs to `longest`, such as `500ms`, `0.5s` or `250us`; `nil` after an error.
+  private mutating func duration(
+    _ node: Node, upTo longest: Duration = .seconds(60)
+  ) -> Duration? {
+    scalar(node).flatMap { duration($0, at: node, upTo: longest) }
+  }
+
+  mutating func duration(
+    _ text: String, at node: Node, upTo longest: Duration = .seconds(60)
+  ) -> Duration? {
+    do {
+      return try Duration(written: text, within: .microseconds(1)...longest)
+    } catch {
+      switch error {
+      case .noTime: fail("'\(text)' is not a time such as 500ms, 0.5s or 250us", at: node)
+      case .noUnit: fail("'\(text)' has no unit; add s, ms or us", at: node)
+      case .tooFine: fail("'\(text)' is finer than a microsecond", at: node)
+      case .outside: fail("'\(text)' is not between 1us and \(longest.written)", at: node)
+      }
+      return nil
+    }
+  }
+
+  private mutating func led(_ name: String, at node: Node) -> LEDs? {
+    if let led = LEDs(name: name) { return led }
+    fail("unknown LED '\(name)'; \(suggestion(for: name, among: LEDs.allNames))", at: node)
+    return nil
+  }
+}

@@ -1,0 +1,87 @@
+import CLibevdev
+import Glibc
+public import KeyboardModes
+public import System
+import Terminal
+
+/// The LEDs of a device that is followed.
+///
+/// They are set through a second descriptor, because the one that keys are read from cannot be
+/// reopened without losing keys. It is open only while some LEDs are in use, because opening it for
+/// writing may be refused. All its events are masked.
+public final class DeviceLEDs {
+  private let device: InputDevice
+  private let all: LEDs
+  private var descriptor: FileDescriptor?
+  /// The LEDs that were switched on through this descriptor.
+  private var on: LEDs = []
+  private var lastError: SystemError?
+
+  /// The LEDs of this device. None of them is set until ``show(_:)``.
+  public init(of device: InputDevice) {
+    self.device = device
+    all = device.leds
+  }
+
+  /// Switches the LEDs as `order` says. LEDs that this object switched on and that are not in
+  /// ``LEDOrder/used`` any more are switched off.
+  ///
+  /// - Returns: the error; `nil` if there was none, or the same one as before.
+  public func show(_ order: LEDOrder) -> SystemError? {
+    let used = order.used.intersection(all)
+    if used.isEmpty, descriptor == nil {
+      lastError = nil
+      return nil
+    }
+    do throws(SystemError) {
+      try set(order.on.intersection(used), of: used.union(on))
+      if used.isEmpty { close() }
+      lastError = nil
+      return nil
+    } catch {
+      close()
+      // Reading the device reports its removal.
+      guard !device.isGone else { return nil }
+      defer { lastError = error }
+      return error == lastError ? nil : error
+    }
+  }
+
+  /// Switches the LEDs `on` on and the rest of `some` off. The kernel ignores what changes nothing.
+  private func set(_ on: LEDs, of some: LEDs) throws(SystemError) {
+    let number = try openDescriptor()
+    let changes = some.numbers.map {
+      input_event(EV_LED, $0, on.contains(LEDs(number: $0)) ? 1 : 0)
+    }
+    // The end is a SYN_REPORT, whose numbers are all 0.
+    let events = changes + [input_event()]
+    try retrying("write", device.path) {
+      write(number, events, events.count * MemoryLayout<input_event>.stride)
+    }
+    self.on = on
+  }
+
+  private func openDescriptor() throws(SystemError) -> Int32 {
+    if let number = descriptor?.number { return number }
+    do throws(SystemError) {
+      let opened = try device.openAgain(O_WRONLY)
+      let number = opened.number
+      descriptor = consume opened
+      return number
+    } catch {
+      throw SystemError("write", device.path, code: error.code)
+    }
+  }
+
+  private func close() {
+    descriptor = nil
+    on = []
+  }
+}
+
+extension input_event {
+  fileprivate init(_ type: Int32, _ code: UInt16, _ value: Int32) {
+    self.init()
+    (self.type, self.code, self.value) = (UInt16(type), code, value)
+  }
+}

@@ -1,0 +1,78 @@
+import Glibc
+import System
+import Terminal
+
+/// Finds evdev nodes: through udev or, if udev does not run, in the folder of the nodes.
+final class DeviceFinder {
+  /// An evdev node that is present.
+  struct Node {
+    /// Its path, such as `/dev/input/event3`.
+    let path: String
+    /// The kind that udev assigned; `nil` without udev, when only the device itself tells its kind.
+    let kind: DeviceKind?
+    /// Whether udev's rules exclude it, by the property `KEYMODED_IGNORE`, or because it belongs to
+    /// another seat than the first.
+    let isIgnored: Bool
+
+    fileprivate init(_ device: UdevDevice) {
+      path = device.node
+      kind = DeviceKind(device)
+      let seat = device.property("ID_SEAT") ?? "seat0"
+      isIgnored = device.property("KEYMODED_IGNORE") == "1" || seat != "seat0"
+    }
+
+    fileprivate init?(path: String) {
+      guard path.split(separator: "/").last?.hasPrefix("event") == true else { return nil }
+      self.path = path
+      kind = nil
+      isIgnored = false
+    }
+  }
+
+  /// The folder of the nodes, and a file that exists while udev runs.
+  struct Places {
+    var nodes = "/dev/input"
+    var udev = "/run/udev/control"
+  }
+
+  private enum Means {
+    case udev(DeviceMonitor)
+    case folder(FolderMonitor)
+  }
+
+  /// How long after the first report the nodes are listed: nodes that appear together need one
+  /// listing.
+  private static let patience = Duration.milliseconds(10)
+
+  private let means: Means
+
+  /// Calls `changed`, from the loop, after nodes appeared or changed: the permissions of a node may
+  /// be set late.
+  ///
+  /// Make the finder before calling ``forEachPresent(_:)``, so that no node is missed in between.
+  init(
+    _ loop: EventLoop, in places: Places, changed: @escaping () -> Void
+  ) throws(SystemError) {
+    let timer = try loop.addTimer(handler: changed)
+    // A later report does not put the timer off: many reports could do so for ever.
+    let report = { if !timer.isEnabled { timer.set(after: Self.patience) } }
+    // If udev runs, wait for its message: only then are its rules applied, and a node that they
+    // exclude must not even be opened.
+    if access(places.udev, F_OK) == 0 {
+      means = .udev(try DeviceMonitor(loop, changed: report))
+    } else {
+      means = .folder(try FolderMonitor(loop, path: places.nodes, changed: report))
+    }
+  }
+
+  /// Calls `body` for each evdev node that is present now.
+  func forEachPresent(_ body: (Node) -> Void) throws(SystemError) {
+    switch means {
+    case .udev(let monitor): try monitor.forEachPresent { body(Node($0)) }
+    case .folder(let monitor):
+      try monitor.forEachPresent { path in
+        if let node = Node(path: path) { body(node) }
+      }
+    }
+  }
+}

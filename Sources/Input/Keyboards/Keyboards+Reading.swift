@@ -1,0 +1,159 @@
+import Glibc
+public import KeyboardModes
+import System
+import Terminal
+
+extension Keyboards {
+  /// After this many events, at the next end of a frame, the other devices are served.
+  private static let turn = 64
+
+  /// For how many reads at most the end of a device waits until the events of others are read. That
+  /// many reads return more events than the kernel keeps for a device.
+  private static let mostDelays = 64
+
+  /// How long after its time stamp a key can be read at the latest, in microseconds. The kernel
+  /// takes far less, and the delay is too short to notice.
+  public static let lateness: Int64 = 1000
+
+  /// How long after a press of a lock key its LED is asked for, in microseconds: the desktop has
+  /// switched it by then.
+  private static let lockPatience: Int64 = 50_000
+
+  /// The time on the clock that stamps the keys.
+  public static var now: Time { Time(microseconds: microsecondsSinceBoot()) }
+
+  /// The first boot time, in microseconds, at which ``read(into:)`` settles `time`; see
+  /// ``Batch/settled``.
+  public static func bootTime(settling time: Time) -> Int64 {
+    let (sum, overflow) = time.microseconds.addingReportingOverflow(lateness)
+    return overflow ? .max : sum
+  }
+
+  /// The result of reading one device.
+  private enum Outcome {
+    case drained
+    case more
+    case ended(SystemError?)
+  }
+
+  /// A device that has ended, and the error if it was not removed.
+  private typealias Ended = (id: DeviceID, error: SystemError?)
+
+  /// Reads all devices, and replaces `batch` by their inputs up to now in the order of time.
+  ///
+  /// It does not matter which device woke the loop: on a busy machine, other devices may have
+  /// earlier and later events by the time that the daemon runs. Events that occur while the devices
+  /// are read, one after the other, wait until all devices have been read again, so that no event
+  /// overtakes an earlier one.
+  ///
+  /// - Parameter batch: ``Batch/reached`` is then the time up to which the kernel's events have all
+  ///   been handed over, and ``Batch/settled`` is ``lateness`` before it.
+  public func read(into batch: inout Batch) {
+    let (limit, ended) = readAll()
+    waiting.take(upTo: limit, into: &pending)
+    reached = limit
+    letGo(ended)
+    if asksForLEDs, !isMoreLeft { askForLEDs(at: limit) }
+    // Both arrays keep their memory.
+    swap(&batch.inputs, &pending)
+    pending.removeAll(keepingCapacity: true)
+    batch.reached = limit
+    batch.settled = Time(microseconds: limit.microseconds - Self.lateness)
+    // Events in `waiting` or in libevdev's queue do not make a descriptor readable, so call again.
+    if !waiting.isEmpty || isMoreLeft { watch?.continuation.callSoon() }
+  }
+
+  /// Reads all devices that have something to read.
+  ///
+  /// - Returns: the time up to which everything has been read, and the devices that have ended.
+  private func readAll() -> (limit: Time, ended: [Ended]) {
+    var limit = Self.now
+    var ended: [Ended] = []
+    // A single device is read without asking whether it is ready.
+    let isAlone = followed.count == 1
+    if !isAlone { watch?.loop.findReady() }
+    isMoreLeft = false
+    for index in followed.indices
+    where isAlone || followed[index].hasMore || isReady(followed[index].device) {
+      switch read(at: index, after: limit) {
+      case .drained: followed[index].hasMore = false
+      case .more:
+        followed[index].hasMore = true
+        isMoreLeft = true
+        if let last = waiting.lastTime(of: index) { limit = min(limit, last) }
+      case .ended(let error):
+        // Read it again until it is let go: the kernel may not report the end again.
+        followed[index].hasMore = true
+        ended.append((followed[index].id, error))
+      }
+    }
+    return (limit, ended)
+  }
+
+  /// Lets devices go that have ended. They end at the present time, so not before the earlier
+  /// events of other devices have taken effect.
+  private func letGo(_ ended: [Ended]) {
+    if !ended.isEmpty, isMoreLeft || !waiting.isEmpty, delayedEnds < Self.mostDelays {
+      delayedEnds += 1
+      isMoreLeft = true
+      return
+    }
+    delayedEnds = 0
+    for (id, error) in ended {
+      guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
+      letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
+    }
+  }
+
+  /// Asks the kernel for the lock LEDs of all devices: a grab hides LED events.
+  private func askForLEDs(at time: Time) {
+    asksForLEDs = false
+    for keyboard in followed {
+      guard let report = keyboard.device.changedLEDs() else { continue }
+      pending.append(.leds(keyboard.id, report, at: time))
+    }
+  }
+
+  private func isReady(_ device: InputDevice) -> Bool {
+    watch?.loop.isReady(device.fileDescriptor) ?? true
+  }
+
+  private func read(at index: Int, after past: Time) -> Outcome {
+    let (device, id) = (followed[index].device, followed[index].id)
+    defer { waiting.endFrame(of: index) }
+    var count = 0
+    do {
+      while true {
+        switch try device.next(after: past) {
+        case .key(let event):
+          waiting.append(.key(id, event), at: event.time, of: index)
+          count += 1
+          if event.action != .autorepeat {
+            followed[index].note(event.key, isDown: event.action == .press, at: event.time)
+          }
+          if event.key.isLock, event.action == .press {
+            watch?.lockTimer.set(at: UInt64(clamping: Self.now.microseconds + Self.lockPatience))
+          }
+        case .led(let report, let time):
+          waiting.append(.leds(id, report, at: time), at: time, of: index)
+          asksForLEDs = true
+          count += 1
+        case .synchronized(let differences, let time):
+          for key in differences { followed[index].note(key.key, isDown: key.isDown, at: time) }
+          waiting.endFrame(of: index)
+          waiting.append(.synchronized(id, differences, at: time), at: time, of: index)
+          waiting.endFrame(of: index)
+          asksForLEDs = true
+          count += 1
+        case .frameEnd:
+          waiting.endFrame(of: index)
+          if count >= Self.turn { return .more }
+        case .drained: return .drained
+        case .gone: return .ended(nil)
+        }
+      }
+    } catch {
+      return .ended(error)
+    }
+  }
+}

@@ -1,0 +1,327 @@
+import Glibc
+public import KeyboardModes
+public import System
+import Terminal
+
+/// Finds, opens, reads and closes the keyboards and pointers that are followed.
+public final class Keyboards {
+  /// Which devices to follow.
+  public enum Selection {
+    /// The devices that the rules allow and that udev classifies, or would if it ran, as keyboards;
+    /// as devices with some keys (`ID_INPUT_KEY`), since consumer keys, such as those for volume and
+    /// dictation, arrive on a node of their own; or as pointers, if `pointers`.
+    case all(DeviceRules, pointers: Bool)
+    /// The devices at these paths, now or when they appear, whatever they are.
+    case named([String])
+  }
+
+  /// What happened to a device, for the log.
+  public enum Report {
+    /// The device is followed from now on.
+    case followed(DeviceID, InputDevice)
+    /// The device was removed.
+    case gone(DeviceID, InputDevice)
+    /// The device is present, but no longer followed.
+    case released(DeviceID, InputDevice)
+    /// A device cannot be opened, or can no longer be read.
+    case failed(SystemError)
+    /// The device is followed, but its LEDs cannot be switched.
+    case failedLEDs(DeviceID, InputDevice, SystemError)
+  }
+
+  private var selection: Selection
+  var followed: [FollowedDevice] = []
+
+  /// Whether the last read may have left events of some device unread.
+  var isMoreLeft = false
+
+  /// Inputs that were read but not handed over yet, by the indices of ``followed``.
+  var waiting = FrameQueues()
+
+  /// The inputs of the next batch: first those of devices that came or went since the last batch,
+  /// then those that are read.
+  var pending: [Controller.Input] = []
+  private var reports: [Report] = []
+
+  /// How many devices get their second descriptor at once; see ``InputDevice/prepareForKeysUp()``.
+  /// People have fewer devices. If a program makes hundreds, clients need the descriptors.
+  private static let mostPrepared = 64
+
+  /// How many reads in a row have delayed the end of a device.
+  var delayedEnds = 0
+
+  /// How many devices were ever opened.
+  private var opened = 0
+  private let places: DeviceFinder.Places
+  private(set) var watch: Watch?
+  private var unopened: [String: SystemError] = [:]
+  /// The nodes of devices that were opened, but have no role, as the nodes were then.
+  private var unused: [String: NodeStatus] = [:]
+  private var leds = LEDOrder()
+  /// Whether the devices that were present at the start are open.
+  private var hasStarted = false
+
+  /// The time up to which all devices have been read. What is found without a time of its own gets
+  /// this one: it comes after the keys that were handed over, and before all later ones.
+  var reached = Time(microseconds: 0)
+
+  /// Whether the kernel is asked for the lock LEDs once all devices have been read: another
+  /// program's grab hides events of LEDs too.
+  var asksForLEDs = false
+
+  /// What ties the keyboards to an event loop, from ``start(on:followingNewcomers:ready:)`` on.
+  struct Watch {
+    let loop: EventLoop
+    /// Calls `ready` although no descriptor is readable.
+    let continuation: EventSource
+    /// Asks for the lock LEDs some time after a lock key was pressed.
+    let lockTimer: EventSource
+    var finder: DeviceFinder?
+  }
+
+  /// Keyboards without devices; ``start(on:followingNewcomers:ready:)`` finds them.
+  public convenience init(_ selection: Selection) {
+    self.init(selection, in: DeviceFinder.Places())
+  }
+
+  init(_ selection: Selection, in places: DeviceFinder.Places) {
+    (self.selection, self.places) = (selection, places)
+  }
+
+  /// The devices that are followed, in the order of opening, and what for.
+  public var devices: [(device: InputDevice, role: DeviceRole)] {
+    followed.map { ($0.device, $0.role) }
+  }
+
+  /// How many keyboards are followed; other devices, such as a power button, do not count.
+  public var keyboardCount: Int { followed.count { $0.role == .keyboard } }
+
+  /// Opens the selected devices that are present and, if `followingNewcomers`, those that appear
+  /// later.
+  ///
+  /// - Parameter ready: called from the loop when there is something to ``read(into:)`` or to log,
+  ///   and once before this returns.
+  /// - Throws: if devices cannot be watched or listed. A device that cannot be opened is reported.
+  public func start(
+    on loop: EventLoop, followingNewcomers: Bool = true, ready: @escaping () -> Void
+  ) throws(SystemError) {
+    let continuation = try loop.addDeferred(handler: ready)
+    continuation.setPriority(.first)
+    let lockTimer = try loop.addTimer { [unowned self] in
+      asksForLEDs = true
+      ready()
+    }
+    // Unowned: the keyboards own the finder, so they outlive every call.
+    let finder = try DeviceFinder(loop, in: places) { [unowned self] in
+      // Opening devices may take long, so the keys that were pressed before are served first.
+      ready()
+      do throws(SystemError) {
+        try openSelected()
+      } catch {
+        reports.append(.failed(error))
+      }
+      ready()
+    }
+    // So a key waits for at most one client, however many there are.
+    loop.serveUrgent = ready
+    watch = Watch(loop: loop, continuation: continuation, lockTimer: lockTimer, finder: finder)
+    try openSelected()
+    if !followingNewcomers { watch?.finder = nil }
+    pending.append(.allOpened(at: Self.now))
+    hasStarted = true
+    ready()
+  }
+
+  /// Changes the selection: closes the devices that are no longer selected, and opens those that
+  /// are selected now. The next ``read(into:)`` hands over their inputs. Throws if devices cannot
+  /// be listed.
+  public func follow(_ selection: Selection) throws(SystemError) {
+    self.selection = selection
+    unused = [:]
+    try openSelected()
+  }
+
+  /// Removes and returns what belongs in a log since the last call.
+  public func takeReports() -> [Report] {
+    let reports = reports
+    self.reports = []
+    return reports
+  }
+
+  /// Switches these LEDs on all devices that are followed now or later. While ``LEDOrder/used`` is
+  /// empty, no device is opened for writing.
+  public func show(_ leds: LEDOrder) {
+    self.leds = leds
+    for keyboard in followed { showLEDs(of: keyboard) }
+  }
+
+  /// Which of `keys` the kernel reports as up on this device, although no input that waits and no
+  /// unread event of the device releases them.
+  public func keysUp(among keys: [KeyCode], on id: DeviceID) -> [KeyCode] {
+    guard let index = followed.firstIndex(where: { $0.id == id }) else { return [] }
+    let waiting = waiting.inputs(of: index)
+    return followed[index].device.keysUp(
+      among: keys.filter { key in !waiting.contains { $0.mayRelease(key, on: id) } })
+  }
+}
+
+// MARK: - Coming and going
+
+extension Keyboards {
+  /// Opens the devices that are present, selected and not open, and closes those that are not
+  /// selected any more.
+  private func openSelected() throws(SystemError) {
+    switch selection {
+    // Any of the paths may be a link that has only now been created.
+    case .named(let paths):
+      for path in paths where followedDevice(at: path) == nil { open(path, nil) }
+    case .all:
+      // Keyboards first: a recorder writes only the first device's events before it ends.
+      var others: [DeviceFinder.Node] = []
+      try watch?.finder?.forEachPresent { node in
+        if node.kind?.contains(.keyboard) == false { others.append(node) } else { follow(node) }
+      }
+      for node in others { follow(node) }
+    }
+    // Permissions may have changed, so that LEDs can be switched now.
+    show(leds)
+  }
+
+  /// Opens or closes the device of a node, as the selection says.
+  private func follow(_ node: DeviceFinder.Node) {
+    // A device that cannot be selected is not even opened.
+    let isHopeless = node.isIgnored || !selection.mayHave(node.kind)
+    if let present = followedDevice(at: node.path) {
+      let kind = node.kind ?? present.kind
+      let role = isHopeless ? nil : self.role(of: present.device, kind)
+      guard role != present.role else { return }
+      // The role decides which keys the kernel delivers, so a change of it opens the device anew.
+      letGo(present, .released(present.id, present.device))
+    }
+    if isHopeless {
+      unopened[node.path] = nil
+      return
+    }
+    // Closing a device takes the kernel milliseconds, so one without a role is opened only once.
+    if let known = unused[node.path], known == NodeStatus(node.path, node.kind) { return }
+    open(node.path, node.kind)
+  }
+
+  private func showLEDs(of keyboard: FollowedDevice) {
+    guard [.keyboard, .keys].contains(keyboard.role), let error = keyboard.leds.show(leds) else {
+      return
+    }
+    reports.append(.failedLEDs(keyboard.id, keyboard.device, error))
+  }
+
+  /// The followed device that this path leads to, even if it was opened by a different path.
+  ///
+  /// A removed device does not count, even if it still has unread events: the kernel can give its
+  /// number to the next device at once.
+  private func followedDevice(at path: String) -> FollowedDevice? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    return followed.first { $0.device.number == status.st_rdev && !$0.device.isGone }
+  }
+
+  private func role(of device: InputDevice, _ kind: DeviceKind) -> DeviceRole? {
+    selection.role(
+      of: kind,
+      isAllowed: { $0.allow(name: device.name, vendor: device.vendor, product: device.product) },
+      isVirtualShift: device.isVirtualShift)
+  }
+
+  private func open(_ path: String, _ kind: DeviceKind?) {
+    do {
+      let device = try InputDevice(path: path)
+      let status = NodeStatus(path, kind)
+      let kind = kind ?? DeviceKind(device.description)
+      guard let role = self.role(of: device, kind) else {
+        (unopened[path], unused[path]) = (nil, status)
+        return
+      }
+      if role == .pointer { try device.deliver(only: Range(KeyCode.pointerButtonNumbers)) }
+      if role == .leds { try device.deliver(only: 0..<0) }
+      try follow(device, kind, role)
+      unopened[path] = nil
+    } catch {
+      // It has gone, perhaps since it was listed.
+      if hasStarted, [ENOENT, ENODEV].contains(error.code) { return }
+      // The same node can appear more than once; report the same error only once.
+      if unopened.updateValue(error, forKey: path) != error { reports.append(.failed(error)) }
+    }
+  }
+
+  private func follow(
+    _ device: InputDevice, _ kind: DeviceKind, _ role: DeviceRole
+  ) throws(SystemError) {
+    try watch?.loop.addUrgent(device.fileDescriptor)
+    let id = DeviceID(order: opened, parent: parent(of: device))
+    opened += 1
+    var keyboard = FollowedDevice(
+      id: id, device: device, kind: kind, role: role, leds: DeviceLEDs(of: device))
+    for key in device.keysDown { keyboard.note(key, isDown: true, at: Self.now) }
+    followed.append(keyboard)
+    waiting.addQueue()
+    reports.append(.followed(id, device))
+    showLEDs(of: keyboard)
+    if followed.count <= Self.mostPrepared { device.prepareForKeysUp() }
+    pending.append(.opened(id, held: device.keysDown))
+    if !device.lockLEDs.known.isEmpty {
+      pending.append(.leds(id, device.lockLEDs, at: hasStarted ? reached : nil))
+    }
+  }
+
+  /// The number of the physical device, which is that of its first node; `nil` while no other node of
+  /// it is followed, which spares the rule for twins.
+  private func parent(of device: InputDevice) -> Int? {
+    guard let parent = device.parent,
+      let first = followed.firstIndex(where: { $0.device.parent == parent })
+    else { return nil }
+    let id = followed[first].id
+    followed[first].id = DeviceID(order: id.order, parent: id.parent ?? id.order)
+    return followed[first].id.parent
+  }
+
+  func letGo(_ keyboard: FollowedDevice, _ why: Report) {
+    watch?.loop.removeUrgent(keyboard.device.fileDescriptor)
+    _ = keyboard.leds.show(LEDOrder())
+    guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
+    followed.remove(at: index)
+    asksForLEDs = true
+    reports.append(why)
+    let last = waiting.lastTime(of: index) ?? reached
+    pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: max(reached, last))]
+  }
+}
+
+/// The identity, the permissions and the kind of a node: if they are equal, nothing has changed.
+private struct NodeStatus: Equatable {
+  let device: dev_t
+  let inode: ino_t
+  let changed: [Int]
+  let kind: DeviceKind?
+
+  /// `nil` if there is no node at `path`.
+  init?(_ path: String, _ kind: DeviceKind?) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    (device, inode, self.kind) = (status.st_rdev, status.st_ino, kind)
+    changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+  }
+}
+
+/// A device that is open.
+struct FollowedDevice {
+  fileprivate(set) var id: DeviceID
+  let device: InputDevice
+  let kind: DeviceKind
+  let role: DeviceRole
+  let leds: DeviceLEDs
+
+  /// The modifiers and pointer buttons that are down, and since when: see ``LongHold``.
+  var held: [(key: KeyCode, since: Time)] = []
+
+  /// Whether the last read may have left events unread.
+  var hasMore = false
+}

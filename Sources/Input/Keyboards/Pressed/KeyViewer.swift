@@ -1,0 +1,124 @@
+import Glibc
+public import KeyboardModes
+public import System
+public import Terminal
+
+/// Shows each press and release of keyboards in a line, until SIGINT, SIGTERM, SIGHUP or SIGQUIT.
+///
+/// Meanwhile the terminal neither shows nor keeps what is typed on it; see ``SilentTerminal``.
+public final class KeyViewer {
+  private let loop: EventLoop
+  private let keyboards: Keyboards
+  private let terminal: SilentTerminal?
+  private let show: (TerminalText) throws(SystemError) -> Void
+  private let notify: (TerminalText) -> Void
+  private var signals: [EventSource] = []
+  /// Wakes the viewer to tell that a key is not released.
+  private var timer: EventSource?
+  private var presses: KeyPresses
+  private var names: [DeviceID: String] = [:]
+  /// The long holds that were told.
+  private var told: Set<LongHold> = []
+  /// Whether all keyboards that are present have been opened.
+  private var isStarted = false
+  /// The error of the first keyboard that cannot be opened at the start.
+  private var refusal: SystemError?
+  /// Why the lines can no longer be shown.
+  private var failure: SystemError?
+
+  /// A viewer that has not opened anything.
+  ///
+  /// - Parameters:
+  ///   - show: receives each line.
+  ///   - notify: receives messages: that the viewer begins, and which keyboards cannot be read.
+  /// - Throws: `SystemError` if there can be no event loop.
+  public init(
+    _ selection: Keyboards.Selection, _ settings: Settings, on terminal: SilentTerminal?,
+    show: @escaping (TerminalText) throws(SystemError) -> Void,
+    notify: @escaping (TerminalText) -> Void
+  ) throws(SystemError) {
+    loop = try EventLoop()
+    keyboards = Keyboards(selection)
+    presses = KeyPresses(settings: settings)
+    (self.terminal, self.show, self.notify) = (terminal, show, notify)
+  }
+
+  /// Shows presses until a signal, or until the reader of the lines closes them.
+  ///
+  /// - Throws: ``NoKeyboard``; `SystemError` if no keyboard can be opened or a line cannot be
+  ///   shown.
+  public func run() throws {
+    signals = try loop.stopAtSignals(leaving: terminal)
+    timer = try loop.addTimer { [unowned self] in read() }
+    terminal?.enter()
+    defer { terminal?.leave() }
+    try keyboards.start(on: loop) { [unowned self] in read() }
+    isStarted = true
+    guard keyboards.devices.count > 0 else { throw refusal ?? NoKeyboard() }
+    let count = keyboards.devices.count
+    notify("reading \(count == 1 ? "1 device" : "\(count) devices"); Ctrl+C ends it")
+    if failure == nil { try loop.run() }
+    if let failure, failure.code != EPIPE { throw failure }
+  }
+
+  private func read() {
+    var batch = Batch()
+    keyboards.read(into: &batch)
+    let reports = keyboards.takeReports()
+    for case .followed(let id, let device) in reports { names[id] = device.name }
+    for press in presses.take(batch, keysUp: { keyboards.keysUp(among: $0, on: $1) }) {
+      show(press)
+      for hold in keyboards.longHolds where told.insert(hold).inserted {
+        notify(Self.warning(of: hold))
+      }
+    }
+    if let time = presses.wakeTime {
+      timer?.set(at: UInt64(clamping: Keyboards.bootTime(settling: time)))
+    }
+    for report in reports { take(report) }
+  }
+
+  /// The warning of a key that may be stuck.
+  public static func warning(of hold: LongHold) -> TerminalText {
+    "'\(hold.device)' has held \(hold.kind) for more than a minute; it may be stuck"
+  }
+
+  private func show(_ press: PressedKey) {
+    guard failure == nil else { return }
+    do throws(SystemError) {
+      try show(line(press))
+    } catch {
+      failure = error
+      loop.stop()
+    }
+  }
+
+  /// The press or release, and the device behind it in a column of its own.
+  private func line(_ press: PressedKey) -> TerminalText {
+    let padding = String(repeating: " ", count: max(0, 32 - press.text.count))
+    return "\(press.text)\(padding)  \(names[press.device] ?? "")"
+  }
+
+  private func take(_ report: Keyboards.Report) {
+    switch report {
+    case .followed: break
+    case .gone(let id, let device), .released(let id, let device):
+      names[id] = nil
+      notify("'\(device.name)' is gone")
+    case .failed(let error):
+      if !isStarted { refusal = refusal ?? error }
+      // Without any device at the start, ``run()`` throws the first error instead.
+      if isStarted || keyboards.devices.count > 0 { notify("\(error)") }
+    case .failedLEDs: break  // A viewer switches no LEDs.
+    }
+  }
+}
+
+/// The error that no keyboard was found.
+public struct NoKeyboard: Error, Hashable, TerminalTextConvertible {
+  /// The error.
+  public init() {}
+
+  /// The message for the user.
+  public var text: TerminalText { "no keyboard was found" }
+}

@@ -1,0 +1,136 @@
+import Glibc
+import KeyboardModes
+import Keyboards
+import System
+import Terminal
+
+/// A recording that is being written. Once a write has failed, its last line may be cut off, which
+/// readers report.
+///
+/// Each device has a section, one behind the other. That of the first device is written at once. Each
+/// other with events is in a file of its own beside the recording, such as `x.2` for the second of `x`,
+/// until ``finish()`` appends it: so no event is lost if this process is killed. On standard output it
+/// stays in memory.
+final class RecordingFile {
+  private struct Section {
+    var writer = LibinputWriter()
+    let description: String
+    /// The reports that are not in a file yet.
+    var text = ""
+    /// The file of its own.
+    var part: Part?
+  }
+
+  /// The section of one device, as a recording of its own.
+  private final class Part {
+    private static let header = LibinputWriter.header(devices: 1, remarks: [])
+    let path: String
+    let file: FileDescriptor
+
+    init(_ path: String, _ description: String) throws(SystemError) {
+      self.path = path
+      file = try FileDescriptor.opening(path, flags: O_RDWR | O_CREAT | O_EXCL)
+      giveToUser(file.number)
+      try writeAll(Array((Self.header + description).utf8), to: file.number, path)
+    }
+
+    /// Appends the section to another file, and removes this one.
+    func move(to recording: Int32, _ name: String) throws(SystemError) {
+      lseek(file.number, off_t(Self.header.utf8.count), SEEK_SET)
+      var bytes: [UInt8] = []
+      while try readSome(from: file.number, upTo: 1 << 16, { bytes = Array($0) }) == .bytes {
+        try writeAll(bytes, to: recording, name)
+      }
+      unlink(path)
+    }
+  }
+
+  private let descriptor: FileDescriptor
+  private let name: String
+  private let path: String?
+  private var sections: [Section]
+
+  /// Begins a recording, and writes the description of the first of these devices.
+  ///
+  /// - Parameters:
+  ///   - path: the file to create, which must not exist yet, and which only its owner can read: this
+  ///     user, or the one who called sudo; `nil` for standard output.
+  ///   - devices: at least one; the index of each is the `order` of its `DeviceID`.
+  ///   - parents: the numbers of their physical devices; empty if there is only one device.
+  init(
+    _ path: String?, _ devices: [DeviceDescription], parents: [Int] = [], remarks: [String]
+  ) throws(SystemError) {
+    (name, self.path) = (path ?? "standard output", path)
+    let number = try retrying(path == nil ? "write" : "create", name) {
+      guard let path else { return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) }
+      return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    }
+    descriptor = FileDescriptor(owning: number)
+    if path != nil { giveToUser(number) }
+    sections = devices.enumerated().map { index, device in
+      let parent = parents.isEmpty ? nil : parents[index]
+      return Section(description: LibinputWriter.section(device, parent: parent))
+    }
+    let header = LibinputWriter.header(devices: devices.count, remarks: remarks)
+    try append(header + sections[0].description)
+  }
+
+  /// Adds inputs; ``flush()`` or ``finish()`` writes them.
+  func write(_ inputs: [Controller.Input]) {
+    var rest = inputs[...]
+    while let input = rest.popFirst() {
+      guard let device = input.device?.order else { continue }
+      guard case .key(_, let event) = input else {
+        sections[device].text += sections[device].writer.text(of: input)
+        continue
+      }
+      var keys = [event]
+      while case .key(input.device, let next)? = rest.first, next.continuesFrame,
+        next.time == event.time
+      {
+        keys.append(next)
+        rest.removeFirst()
+      }
+      sections[device].text += sections[device].writer.text(of: keys)
+    }
+  }
+
+  /// Writes what was added. If a section cannot have a file of its own, it stays in memory.
+  func flush() throws(SystemError) {
+    for index in sections.indices where !sections[index].text.isEmpty {
+      if index > 0, sections[index].part == nil, let path {
+        sections[index].part = try? Part("\(path).\(index + 1)", sections[index].description)
+      }
+      guard let file = index == 0 ? descriptor.number : sections[index].part?.file.number else {
+        continue
+      }
+      try writeAll(Array(sections[index].text.utf8), to: file, name)
+      sections[index].text = ""
+    }
+  }
+
+  /// Appends the sections of the other devices. Call this once.
+  func finish() throws(SystemError) {
+    try flush()
+    for section in sections.dropFirst() {
+      if let part = section.part {
+        try part.move(to: descriptor.number, name)
+      } else {
+        try append(section.description + section.text)
+      }
+    }
+  }
+
+  private func append(_ text: String) throws(SystemError) {
+    try writeAll(Array(text.utf8), to: descriptor.number, name)
+  }
+}
+
+/// Gives the new file to the user who called sudo, if one did. If the file system has no owners, it
+/// stays as it is.
+private func giveToUser(_ file: Int32) {
+  guard getuid() == 0, geteuid() == 0, let user = environment("SUDO_UID").flatMap({ uid_t($0) }),
+    let group = environment("SUDO_GID").flatMap({ gid_t($0) })
+  else { return }
+  _ = fchown(file, user, group)
+}

@@ -1,0 +1,158 @@
+import System
+import Terminal
+
+/// A command: what help says of it, and what it does.
+struct Command {
+  /// Its name.
+  let name: String
+  /// Its operands, as help shows them.
+  let operands: String
+  /// What it does, in a few words, for the list of commands.
+  let summary: String
+  /// What it does, in one or more sentences.
+  let purpose: String
+  /// Two examples, and what they do.
+  let examples: [(line: String, meaning: String)]
+  /// Does it, and returns the exit status.
+  let run: @Sendable (Invocation) throws -> Int32
+
+  init(
+    _ name: String, _ operands: String, _ summary: String, _ purpose: String,
+    _ examples: (line: String, meaning: String)...,
+    run: @escaping @Sendable (Invocation) throws -> Int32
+  ) {
+    (self.name, self.operands, self.run) = (name, operands, run)
+    (self.summary, self.purpose, self.examples) = (summary, purpose, examples)
+  }
+
+  /// The command of this name.
+  ///
+  /// - Throws: `UsageError` with the most similar name, if there is no such command.
+  init(named name: String) throws(UsageError) {
+    guard let command = commands.first(where: { $0.name == name }) else {
+      let similar = nearest(to: name, among: commands.map(\.name))
+      let hint = similar.map { "; did you mean '\($0)'?" } ?? ""
+      throw UsageError("unknown command '\(name)'\(hint)")
+    }
+    self = command
+  }
+}
+
+/// The commands, in the order of help.
+let commands: [Command] = [
+  .init(
+    "state", "[MACHINE]", "print the states, or one of them",
+    "Prints the states of the machines shift and keyboard, and of caps (Caps Lock) and num (Num "
+      + "Lock) where a keyboard has an LED for them; or the state of one machine.",
+    ("keymodectl state", "print the states"),
+    ("test \"$(keymodectl state shift)\" = capsLock", "test one of them in a script"),
+    run: state),
+  .init(
+    "watch", "[MACHINE]",
+    "show the states and every change: on a terminal as a live view, elsewhere as "
+      + "lines",
+    "Shows the states and every change, of all machines or of one: shift, keyboard, caps (Caps "
+      + "Lock) or num (Num Lock). On a terminal this is a live view, which q ends; elsewhere it is "
+      + "a line for each change, until the daemon ends.",
+    ("keymodectl watch", "watch what your keys do"),
+    ("keymodectl watch --format 'Shift: {shift}'", "print a line for a status bar"),
+    run: watch),
+  .init(
+    "wait", "MACHINE=STATE...", "wait until the machines are in these states",
+    "Waits until all these machines are in these states at the same time. MACHINE is shift, "
+      + "keyboard, caps or num; STATE,STATE means one of these states. 'keymodectl help' names the states.",
+    ("keymodectl wait shift=capsLock", "wait for capsLock"),
+    (
+      "keymodectl wait keyboard=editingText,showingPanel --timeout 5s",
+      "wait for one of two states, but not longer than 5 seconds"
+    ),
+    run: wait),
+  .init(
+    "while", "MACHINE=STATE... -- COMMAND...",
+    "run a command while the machines are in these states",
+    "Starts a command whenever the machines enter these states, and ends it, with all that it has "
+      + "started, when they leave them. While your session is locked, or not the active one of its "
+      + "seat, the states count as left.",
+    (
+      "keymodectl while keyboard=prepareToRecord -- pw-record voice.wav",
+      "record in prepareToRecord; each time replaces the file"
+    ),
+    ("keymodectl while --once shift=capsLock -- sleep 60", "run a command a single time"),
+    run: runWhile),
+  .init(
+    "targets", "",
+    "let services of your systemd start and stop with the states",
+    "Lets services of your systemd start and stop with the states of the keyboard, until Ctrl+C. "
+      + "Keeps the target of the present state active, such as "
+      + "keymode-keyboard@editingText.target. A service that has this target in both WantedBy= and "
+      + "PartOf= starts and stops with it.",
+    ("systemctl --user enable --now keymode-targets.service", "run it as a service"),
+    ("keymodectl targets --shift --locks", "for all machines, until Ctrl+C"),
+    run: targets),
+  .init(
+    "shift", "",
+    "let Shift type: a virtual keyboard makes the letters of other programs capitals",
+    "Lets the states of Shift type, until Ctrl+C: a virtual keyboard turns Caps Lock on while the "
+      + "state is capsLock, or holds Shift while it is on. It acts in the session that is in front, "
+      + "unless that is locked. It needs /dev/uinput, as root or keymoded-shift.service.",
+    ("sudo keymodectl shift --caps-lock", "what keymoded-shift.service runs"),
+    ("sudo keymodectl shift --one-shot", "one tap of Shift is for one letter"),
+    run: shift),
+  .init(
+    "trigger", "EVENT", "send an event instead of a key",
+    "Sends an event instead of a key, and prints the states after it. The exit status is 1 if the "
+      + "event changed nothing. Members of the group keymoded-control may send events.",
+    ("keymodectl trigger clickMoreButton", "open the panel, or close it"),
+    ("keymodectl trigger tapTextField --json", "print the reply as JSON"),
+    run: trigger),
+  .init(
+    "devices", "", "print the devices that the daemon follows",
+    "Prints the devices that the daemon follows: device node, vendor and product, kind and name. "
+      + "The kind is keyboard; pointer, if the daemon reads only the buttons of the device; or "
+      + "keys, if the device has only some keys. Members of the group keymoded-control may ask.",
+    ("keymodectl devices", "print a table"),
+    ("keymodectl devices --json", "print a line of JSON for each device"),
+    run: devices),
+  .init(
+    "stats", "", "print statistics of the daemon",
+    "Prints statistics of the daemon, such as how long it has been running and which configuration "
+      + "it uses, and whether a device has held a modifier or a pointer button for a minute. None "
+      + "of them counts keys. Members of the group keymoded-control may ask.",
+    ("keymodectl stats", "print a table"),
+    ("keymodectl stats --json", "print a line of JSON"),
+    run: stats),
+  .init(
+    "graph", "MACHINE", "print the diagram of a machine; needs no daemon",
+    "Prints the diagram of a machine, shift, keyboard, caps or num, computed from its rules.",
+    ("keymodectl graph keyboard | dot -Tsvg > keyboard.svg", "draw a picture with Graphviz"),
+    ("keymodectl graph keyboard --current --format mermaid", "draw the daemon's rules for Mermaid"),
+    run: { try graph($0.operands, $0.daemon, $0.arguments) }),
+  .init(
+    "replay", "FILE...",
+    "print the changes that recordings of keyboards make; needs no daemon",
+    "Prints the changes that recordings of keyboards make, and the states at the end, without a "
+      + "daemon and without waiting. '-' is standard input. Several recordings are merged by time.",
+    ("keymodectl replay typing.yaml", "print the changes"),
+    ("keymodectl replay typing.yaml --timeline typing.svg", "draw them, too"),
+    run: { try replay($0.operands, $0.arguments) }),
+  .init(
+    "record", "[DEVICE]...", "record these keyboards, or all; needs no daemon",
+    "Records these devices, or all keyboards and the buttons of all pointers, until Ctrl+C. The "
+      + "recording does not show what is typed, but replays to the same changes.",
+    ("sudo keymodectl record --output typing.yaml", "record all keyboards into a new file"),
+    ("sudo keymodectl record /dev/input/event3 | keymodectl replay -", "show its changes at once"),
+    run: { try record($0.operands, $0.arguments) }),
+  .init(
+    "keys", "[DEVICE]...",
+    "show the name of each key that you press, and what it is bound to; needs no daemon",
+    "Shows each key that you press on these devices, or on all, until Ctrl+C: its name for the "
+      + "configuration, and what it is bound to by the configuration of this machine.",
+    ("sudo keymodectl keys", "find out what a key is called, and what it does"),
+    ("sudo keymodectl keys --config keymoded.yaml", "what it would do by this file"),
+    run: keys),
+  .init(
+    "help", "[COMMAND]", "print this help, or that of a command",
+    "Prints all commands, or the options of a command and examples.",
+    ("keymodectl help", "print all commands"), ("keymodectl help wait", "the same as wait --help"),
+    run: { try help($0.arguments) }),
+]

@@ -1,0 +1,60 @@
+import Session
+import Configuration
+import KeyboardModes
+import KeymodeClient
+import StateMachines
+import Terminal
+
+/// `keymodectl graph MACHINE`: prints the diagram of a machine, computed from its rules.
+func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Arguments) throws -> Int32 {
+  guard operands.count == 1 else {
+    throw UsageError("graph takes one machine: shift, keyboard, caps or num")
+  }
+  let machine = try Machine(argument: operands[0])
+  let format = arguments["--format"] ?? "dot"
+  guard let language = languages[format] else {
+    throw UsageError(
+      "unknown format '\(format)'; \(suggestion(for: format, among: languages.keys.sorted()))")
+  }
+  let daemon = arguments.has("--current") ? address : nil
+  let file = arguments["--config"]
+  var diagram =
+    if let daemon, file == nil {
+      try diagram(machine, of: daemon)
+    } else {
+      try diagram(machine, of: configuration(arguments).settings)
+    }
+  if let daemon {
+    let state = try daemon.ask(.state).modes[machine]
+    guard diagram.states.contains(state) else {
+      let rules = file.map { "'\($0)'" } ?? "its own list of states"
+      complain("keymoded is in the state '\(state)', which is missing in \(rules)")
+      return ExitStatus.no
+    }
+    diagram.current = state
+  }
+  let lines = diagram[keyPath: language].split(separator: "\n")
+  try Output.print(lines.map { "\($0)" }.joined(separator: "\n"))
+  return 0
+}
+
+/// The languages of diagrams by the values of `--format`.
+private var languages: [String: KeyPath<Diagram, String>] {
+  ["dot": \.dot, "mermaid": \.mermaid]
+}
+
+private func diagram(_ machine: Machine, of settings: Settings) -> Diagram {
+  switch machine {
+  case .shift: Diagram(of: settings.shift)
+  case .keyboard: Diagram(of: settings.keyboard)
+  case .caps, .num: Diagram(of: LockRules())
+  }
+}
+
+/// The diagram of the rules that the daemon has in force.
+private func diagram(_ machine: Machine, of daemon: DaemonAddress) throws -> Diagram {
+  guard let message = try daemon.ask(.machines).first(where: { $0.name == machine.rawValue }) else {
+    throw ClientError.badReply("no machine '\(machine.rawValue)'")
+  }
+  return Diagram(message)
+}

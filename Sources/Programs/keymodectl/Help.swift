@@ -1,0 +1,90 @@
+import System
+import Terminal
+
+/// The text of `--help`.
+var helpText: TerminalText {
+  """
+  usage: keymodectl COMMAND [OPTION]...
+
+  keymoded keeps a state of Shift and a state of the keyboard; keys change them.
+  It also tells whether Caps Lock and Num Lock are on.
+  keymodectl shows these states, acts on them, and replays recordings of keys.
+
+  \(commands.map { entry($0.form, $0.summary) }.joined(separator: "\n"))
+
+  'keymodectl help COMMAND' shows the options of a command, and examples.
+
+  \(generalOptions)
+
+  States of shift: off on capsLock
+  States of keyboard: prepareToEditText prepareToRecord editingText showingPanel
+  States of caps and num, by the LEDs of the keyboards: unknown off on
+
+  Events: shiftPressed characterTyped clickSwitchButton clickMoreButton
+  tapTextField tapBlankArea
+
+  Keys are bound to events in /etc/keymoded/keymoded.yaml; see keymoded.yaml(5).
+  Your own table there can have other states and events of the keyboard.
+
+  Exit status: 0 done; 1 the event changed nothing, the states did not come in
+  time, a recorded device was removed, or the system refused an operation;
+  2 wrong usage; 3 no daemon or no answer; 4 invalid configuration or recording;
+  5 permission denied. while --once exits with the status of the command, as
+  shells do: 127 if there is no such command, 126 if it cannot run.
+  """
+}
+
+/// `keymodectl help [COMMAND]`, or `COMMAND --help`: prints the text of all commands, or of one.
+func help(_ arguments: Arguments) throws -> Int32 {
+  let isCommand = arguments.operands.first == "help"
+  let words = arguments.operands.dropFirst(isCommand ? 1 : 0)
+  if isCommand, words.count > 1 { throw UsageError("help takes one command at most") }
+  try Output.print(
+    words.first.map { name throws(UsageError) in try Command(named: name).help } ?? helpText)
+  return ExitStatus.done
+}
+
+extension Command {
+  /// The name and the operands, as in the list of commands.
+  fileprivate var form: String { operands.isEmpty ? name : "\(name) \(operands)" }
+
+  fileprivate var help: TerminalText {
+    let own = options.filter { $0.commands.contains(name) }.map { option in
+      entry([option.name, option.value].compactMap { $0 }.joined(separator: " "), option.meaning)
+    }
+    let examples = examples.map { "  \($0.line)\n      \($0.meaning)" as TerminalText }
+    let usage = [name, own.isEmpty ? "" : "[OPTION]...", operands].filter { !$0.isEmpty }
+    return """
+      usage: keymodectl \(usage.joined(separator: " "))
+
+      \(folded(purpose, width: 79).joined(separator: "\n"))
+
+      \((own + [generalOptions]).joined(separator: "\n"))
+
+      Examples:
+      \(examples.joined(separator: "\n"))
+      """
+  }
+}
+
+private let generalOptions: TerminalText =
+  [entry("-h, --help", "print help"), entry("-V, --version", "print the version")]
+  .joined(separator: "\n")
+
+/// A name and, beside it, its meaning, in lines of at most 79 columns.
+private func entry(_ name: String, _ meaning: String) -> TerminalText {
+  let column = 27
+  let margin = String(repeating: " ", count: column)
+  let text = folded(meaning, width: 79 - column)
+  let head = "  \(name)"
+  guard head.count < column - 1 else {
+    return "\(head)\n\(margin)\(text.joined(separator: "\n\(margin)"))"
+  }
+  let gap = String(repeating: " ", count: column - head.count)
+  return "\(head)\(gap)\(text.joined(separator: "\n\(margin)"))"
+}
+
+/// The words of `text` in lines of at most `width` characters.
+private func folded(_ text: String, width: Int) -> [TerminalText] {
+  lines(of: text.split(separator: " ").map(String.init), width: width)
+}

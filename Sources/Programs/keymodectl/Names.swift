@@ -1,0 +1,69 @@
+import Configuration
+import KeyboardModes
+import KeymodeClient
+import System
+import Terminal
+import Wire
+
+/// `keymodectl __names KIND`, for the completions of shells: prints the names of a kind, each with
+/// a tab and what it means. The daemon knows them; without one, the configuration does.
+///
+/// The kinds are `events`, the name of a machine for its states, and `conditions`, such as
+/// `shift=on`.
+func names(_ arguments: Arguments) throws -> Int32 {
+  let machines = machines(arguments["--socket-dir"], arguments["--config"])
+  var output = Output()
+  for kind in arguments.operands.dropFirst() {
+    for (name, meaning) in machines.flatMap({ $0.names(kind) }) {
+      try output.line("\(name)" + "\t" + "\(meaning)")
+    }
+  }
+  try output.flush()
+  return ExitStatus.done
+}
+
+/// The machines of the daemon, or those of the configuration. The user has pressed Tab, so the
+/// daemon has little time to answer, and errors are not shown.
+private func machines(_ directory: String?, _ file: String?) -> [MachineMessage] {
+  let daemon = DaemonAddress(directory, timeout: .milliseconds(300))
+  if let machines = try? daemon.ask(.machines) { return machines }
+  let settings = ((try? Configuration.load(file)) ?? Configuration()).settings
+  return MachineMessage.all(of: settings)
+}
+
+extension MachineMessage {
+  /// The events that a program may send. Only keys and LEDs cause the others.
+  var sentEvents: [String] {
+    switch Machine(rawValue: name) {
+    case .shift: ClientEvent.namesForShift
+    case .keyboard: events
+    case .caps, .num, nil: []
+    }
+  }
+
+  /// The names of a kind in this machine, and what they mean.
+  fileprivate func names(_ kind: String) -> [(String, String)] {
+    switch kind {
+    case "events":
+      return sentEvents.map { event in
+        let states = rows.filter { $0.event == event && $0.from != $0.to }.map(\.to).distinct
+        return (event, "to \(listed(states, "or"))")
+      }
+    case "conditions": return names(name).map { ("\(name)=\($0)", $1) }
+    case name:
+      return states.map { state in
+        let events = rows.filter { $0.to == state && $0.from != state }.map(\.event).distinct
+        let start = state == initial ? ["the start"] : []
+        return (state, "after \(listed(start + events, "or"))")
+      }
+    default: return []
+    }
+  }
+}
+
+extension [String] {
+  /// The elements, each once.
+  fileprivate var distinct: [String] {
+    reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+}

@@ -1,0 +1,36 @@
+import Configuration
+import System
+import Recordings
+import Terminal
+import Wire
+
+/// `keymodectl record [DEVICE…]`: records keyboards until it is interrupted.
+func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
+  let request = try request(operands, arguments)
+  // The recording holds only what was asked for; a dump of memory could hold what was typed.
+  forbidMemoryDumps()
+  return try permitted("record") {
+    try Recorder(request, on: .ofThisProgram()) { complain($0) }.run()
+      ? ExitStatus.done : ExitStatus.no
+  }
+}
+
+private func request(_ operands: [String], _ arguments: Arguments) throws -> RecordingRequest {
+  // What is bound on this machine stays readable.
+  let configuration = try configuration(arguments, isOfMachine: true)
+  let settings = configuration.settings
+  var request = RecordingRequest(
+    operands.isEmpty
+      ? .all(configuration.devices, pointers: settings.pointers) : .named(operands))
+  request.output = arguments["--output"]
+  request.showsKeyCodes = arguments.has("--show-keycodes")
+  request.settings = settings
+  request.remarks = [
+    "keymodectl record \(keymodedVersion)",
+    "Times are on CLOCK_BOOTTIME.",
+    request.showsKeyCodes
+      ? "Not redacted: this recording shows what was typed."
+      : "Redacted: only modifiers and bound chords keep their key codes.",
+  ]
+  return request
+}

@@ -1,0 +1,29 @@
+import Session
+import KeyboardModes
+import KeymodeClient
+import System
+import Terminal
+import Wire
+
+/// `keymodectl trigger EVENT`: sends an event instead of a key.
+func trigger(_ invocation: Invocation) throws -> Int32 {
+  guard invocation.operands.count == 1 else { throw UsageError("trigger takes one event") }
+  let (event, daemon) = (invocation.operands[0], invocation.daemon)
+  let reply: TriggerMessage
+  do throws(ClientError) {
+    reply = try daemon.ask(.trigger(event))
+  } catch {
+    guard case .refused(name: "org.varlink.service.InvalidParameter", _) = error else {
+      throw error
+    }
+    // The daemon's configuration decides which events the keyboard has.
+    let events = try daemon.ask(.machines).flatMap(\.sentEvents)
+    throw UsageError("unknown event '\(event)'; \(suggestion(for: event, among: events))")
+  }
+  try Output.print(reply.state.modes.table, json: invocation.asJSON ? reply : nil)
+  if !reply.changed, !invocation.asJSON {
+    let machine: Machine = ClientEvent.namesForShift.contains(event) ? .shift : .keyboard
+    complain("ignored: nothing happens on \(event) in \(reply.state.modes[machine])")
+  }
+  return reply.changed ? 0 : ExitStatus.no
+}

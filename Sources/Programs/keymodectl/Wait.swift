@@ -1,0 +1,89 @@
+import Session
+import KeymodeClient
+import System
+import Terminal
+
+/// `keymodectl wait MACHINE=STATE…`: ends when all machines are in these states at once.
+func wait(_ invocation: Invocation) throws -> Int32 {
+  guard let conditions = try StateConditions(invocation.operands) else {
+    throw UsageError("wait takes at least one MACHINE=STATE")
+  }
+  return try StateWait(for: conditions, invocation).result()
+}
+
+/// Waits for states, and for a daemon that has them.
+private final class StateWait {
+  private let conditions: StateConditions
+  private let invocation: Invocation
+  private let run: Run<Int32>
+  private var expiry: EventSource?
+  private var isOver = false
+  /// Whether the daemon has answered, or is known not to be there.
+  private var isAnswered = false
+  /// Why there is no daemon now.
+  private var absence: ClientError?
+
+  init(for conditions: StateConditions, _ invocation: Invocation) throws(SystemError) {
+    (self.conditions, self.invocation) = (conditions, invocation)
+    run = try Run()
+  }
+
+  /// Waits until the states hold or the time is over, and returns the exit status.
+  ///
+  /// - Throws: `ClientError` if waiting would not help, and `UsageError` if the daemon has no such
+  ///   states.
+  func result() throws -> Int32 {
+    let follower = try StatesFollower(
+      invocation.daemon.directory, of: conditions.machines, checking: conditions, on: run.loop,
+      anySession: true
+    ) { [self] occurrence in run.perform { try take(occurrence.get()) } }
+    if let timeout = invocation.timeout {
+      expiry = try run.loop.call(after: timeout) { [self] in expire() }
+    }
+    return try run.untilEnd(keeping: follower)
+  }
+
+  private func take(_ occurrence: Occurrence) throws {
+    isAnswered = true
+    switch occurrence {
+    case .states(let states, _):
+      absence = nil
+      if conditions.hold({ states[$0] }) { run.end(ExitStatus.done) }
+    case .unknown(.noDaemon(let reason)): try lose(reason)
+    case .unknown(.sessionNotInFront): break
+    }
+    if isOver { finish() }
+  }
+
+  /// The time is over. States that hold already end even the shortest wait with success, so the
+  /// daemon's first answer may take a second more.
+  private func expire() {
+    isOver = true
+    guard !isAnswered else { return finish() }
+    run.perform { expiry = try run.loop.call(after: .seconds(1)) { [self] in finish() } }
+  }
+
+  /// Ends the wait without the states; with an error if there is no daemon.
+  private func finish() {
+    if let absence, absence.isOfNoDaemon { run.fail(absence) } else { run.end(ExitStatus.no) }
+  }
+
+  private func lose(_ reason: ClientError) throws {
+    // A slow daemon is waited for only if the user set a timeout.
+    let mayPass =
+      if case .noAnswer = reason { invocation.timeout != nil } else { reason.isOfNoDaemon }
+    guard invocation.mayWait, mayPass else { throw reason }
+    if !isOver, absence == nil, reason.isOfNoDaemon { tellOfWaiting(reason) }
+    absence = reason
+  }
+}
+
+extension ClientError {
+  /// Whether there is no daemon, but one may come.
+  fileprivate var isOfNoDaemon: Bool {
+    switch self {
+    case .noDaemon, .connectionLost: true
+    default: false
+    }
+  }
+}

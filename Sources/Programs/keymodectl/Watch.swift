@@ -1,0 +1,118 @@
+import Session
+import Glibc
+import KeyboardModes
+import KeymodeClient
+import System
+import Terminal
+import Wire
+
+/// What `keymodectl watch` was asked for.
+struct WatchRequest {
+  let directory: String
+  /// The machine that is watched; `nil` for all.
+  let machine: Machine?
+  /// Whether to wait for a daemon if none runs.
+  let mayWait: Bool
+
+  /// The machines that are watched.
+  var machines: [Machine] { machine.map { [$0] } ?? Machine.allCases }
+
+  /// Whether a watch that has shown nothing yet waits after this error.
+  func waits(after error: ClientError) -> Bool {
+    if mayWait, case .noDaemon = error { true } else { false }
+  }
+}
+
+/// `keymodectl watch [MACHINE]`: shows the states and every change, as lines, for a status
+/// bar, or live.
+func watch(_ invocation: Invocation) throws -> Int32 {
+  let (operands, arguments) = (invocation.operands, invocation.arguments)
+  guard operands.count <= 1 else { throw UsageError("watch takes one machine at most") }
+  let machine = try operands.first.map(Machine.init(argument:))
+  let given = ["--json", "--lines", "--waybar", "--format"].filter(arguments.isGiven)
+  // --waybar prints what --format makes as JSON.
+  guard given.count < 2 || given == ["--waybar", "--format"] else {
+    throw UsageError("\(given[0]) and \(given[1]) cannot be used together")
+  }
+  let request = WatchRequest(
+    directory: invocation.daemon.directory, machine: machine, mayWait: invocation.mayWait)
+  if arguments.has("--waybar") || arguments.isGiven("--format") {
+    let machines = machine.map { [$0] } ?? Machine.modes
+    let usual = machines.map { "{\($0)}" }.joined(separator: " ")
+    let line = StatusLine(
+      try StatusFormat(arguments["--format"] ?? usual), of: machines,
+      isForWaybar: arguments.has("--waybar"))
+    return try watch(request, line)
+  }
+  if !invocation.asJSON, !arguments.has("--lines"), let terminal = Terminal() {
+    return try WatchScreen(terminal, request).show()
+  }
+  let lines = WatchedLines(request, asJSON: invocation.asJSON)
+  return try untilUnread(request, of: Set(request.machines)) { try lines.take($0) }
+}
+
+/// Follows the daemon until the reader of standard output has closed it. Otherwise a watch would
+/// outlive a status bar that was killed, because it may have nothing to write for hours.
+private func untilUnread(
+  _ request: WatchRequest, of machines: Set<Machine>, _ take: @escaping (Update) throws -> Void
+) throws -> Int32 {
+  let run = try Run<Int32>()
+  let daemon = try run.loop.follow(request.directory, of: machines) { update in
+    run.perform { try take(update.get()) }
+  }
+  // The loop refuses a file, which has no reader. A hang-up is reported without being asked for.
+  let reader = try? run.loop.addIO(STDOUT_FILENO, []) { _ in run.end(ExitStatus.done) }
+  return try run.untilEnd(keeping: daemon, reader)
+}
+
+/// Prints a line for the states and one for each change, until the daemon ends. A program that
+/// reads them can then start another watch.
+private final class WatchedLines {
+  private let request: WatchRequest
+  private let asJSON: Bool
+  private var output = Output()
+  private var missed: String?
+  private var hasStates = false
+
+  init(_ request: WatchRequest, asJSON: Bool) { (self.request, self.asJSON) = (request, asJSON) }
+
+  func take(_ update: Update) throws {
+    switch update {
+    case .states(let state):
+      hasStates = true
+      let line = ChangeLine.text(of: state.modes, at: state.time, for: request.machine.map { [$0] })
+      if !asJSON {
+        try output.line(line + (missed.map { " (missed \($0))" } ?? ""))
+      } else if missed == nil {
+        try output.line(json: state)
+      }
+      missed = nil
+    case .change(let change):
+      if asJSON {
+        try output.line(json: change)
+      } else {
+        try output.line(ChangeLine.text(of: change))
+      }
+    case .missed(let count):
+      missed = ChangeLine.text(ofMissed: count)
+      if asJSON { try output.line(json: ["missed": count.map(JSON.integer) ?? .null] as JSON) }
+    case .disconnected(let reason):
+      guard !hasStates, request.waits(after: reason) else { throw reason }
+      tellOfWaiting(reason)
+    }
+    try output.flush()
+  }
+}
+
+/// Prints a line whenever a status bar should show another text, until the bar closes the output.
+private func watch(_ request: WatchRequest, _ line: StatusLine) throws -> Int32 {
+  var (line, hasBegun) = (line, false)
+  return try untilUnread(request, of: line.followed) { update in
+    if case .disconnected(let reason) = update {
+      guard request.mayWait else { throw reason }
+      if !hasBegun, request.waits(after: reason) { tellOfWaiting(reason) }
+    }
+    hasBegun = true
+    if let next = line.take(update) { try Output.print(next) }
+  }
+}

@@ -1,0 +1,98 @@
+import Session
+import Glibc
+import KeymodeClient
+import System
+import Terminal
+
+/// The live view on a terminal. It draws when the view changes, and sleeps in between.
+final class WatchScreen {
+  private let terminal: Terminal
+  private let isColored = environment("NO_COLOR") == nil
+  private let request: WatchRequest
+  private let run: Run<Int32>
+  private var view: WatchView
+  /// Whether the view has taken the terminal: not before the first update, so that an error is
+  /// shown as a message rather than behind an empty screen.
+  private var isOpen = false
+  private var shown: [TerminalText] = []
+  /// Draws again when a shown duration changes.
+  private var clock: EventSource?
+
+  init(_ terminal: Terminal, _ request: WatchRequest) throws(SystemError) {
+    (self.terminal, self.request) = (terminal, request)
+    run = try Run()
+    view = WatchView(
+      directory: request.directory, machines: request.machines, advice: advice(request.directory))
+  }
+
+  /// Shows the live view until the user ends it.
+  ///
+  /// - Throws: `ClientError` if waiting for the daemon is no help, or not allowed.
+  func show() throws -> Int32 {
+    let loop = run.loop
+    let signals = try loop.addSignals([SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]) {
+      [self] in obey($0)
+    }
+    let typed = try terminal.input.map { input in
+      try loop.addIO(input, .readable) { [self] _ in readKey(from: input) }
+    }
+    clock = try loop.addTimer { [self] in draw() }
+    let daemon = try loop.follow(request.directory, of: Set(request.machines)) { [self] update in
+      run.perform { try take(update.get()) }
+    }
+    defer { terminal.leave() }
+    return try run.untilEnd(keeping: signals, typed, daemon)
+  }
+
+  private func take(_ update: Update) throws {
+    if case .disconnected(let reason) = update {
+      guard isOpen ? request.mayWait : request.waits(after: reason) else { throw reason }
+    }
+    if !isOpen { terminal.enter() }
+    isOpen = true
+    view.take(update, at: .now)
+    draw()
+  }
+
+  private func obey(_ signal: Int32) {
+    switch signal {
+    case SIGWINCH: redraw()
+    case SIGTSTP:
+      terminal.leave()
+      raise(SIGSTOP)
+      if isOpen { terminal.enter() }
+      redraw()
+    default:
+      terminal.leave()
+      Signals.deliver(signal)
+    }
+  }
+
+  /// Ends when the user types `q` or closes the input.
+  private func readKey(from input: Int32) {
+    var typed: UInt8 = 0
+    if read(input, &typed, 1) != 1 || typed == UInt8(ascii: "q") { run.end(ExitStatus.done) }
+  }
+
+  /// Draws all lines, because the screen's content is unknown.
+  private func redraw() {
+    shown = []
+    draw()
+  }
+
+  private func draw() {
+    guard isOpen else { return }
+    let now = Moment.now
+    let size = terminal.size
+    let keys = terminal.input == nil ? "Ctrl+C quits" : "q quits, Ctrl+Z stops, fg continues"
+    let lines = view.lines(
+      columns: size.columns, rows: size.rows, isColored: isColored, keys: keys, at: now)
+    if lines != shown { terminal.show(lines) }
+    shown = lines
+    if let left = view.timeToNext(at: now) {
+      clock?.set(after: .microseconds(left))
+    } else {
+      clock?.disable()
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import Session
+import System
+import Terminal
+
+/// `keymodectl while MACHINE=STATE… -- COMMAND…`: runs a command while the machines are in these
+/// states.
+func runWhile(_ invocation: Invocation) throws -> Int32 {
+  let arguments = invocation.arguments
+  let command = arguments.afterDashes ?? []
+  let operands = Array(invocation.operands.dropLast(command.count))
+  // Checked first: without '--', the words of the command would be refused as conditions.
+  if command.isEmpty, !operands.isEmpty {
+    throw UsageError("while takes a command, after '--'")
+  }
+  guard let conditions = try StateConditions(operands) else {
+    throw UsageError("while takes at least one MACHINE=STATE")
+  }
+  let grace = try arguments["--grace"].map(microseconds).map(Duration.microseconds)
+  let runner = try StateCommand(
+    command, while: conditions, of: invocation.daemon.directory, isOnce: arguments.has("--once"),
+    notify: { complain($0) }, explain: explained)
+  let result = try runner.result(
+    grace: grace ?? .seconds(3), anySession: invocation.anySession, mayWait: invocation.mayWait)
+  switch result {
+  case .command(let outcome): return outcome.exitStatus
+  case .signal(let number):
+    // The command's core dump, if any, is enough.
+    forbidMemoryDumps()
+    Signals.deliver(number)
+    return 128 + number
+  }
+}

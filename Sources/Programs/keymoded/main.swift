@@ -1,0 +1,112 @@
+import Configuration
+import Daemon
+import Glibc
+import System
+import Recordings
+import Terminal
+import Wire
+
+let help: TerminalText = """
+  usage: keymoded [OPTION]...
+
+  Keeps the states that a phone's chat program has, for physical keyboards, and
+  publishes their changes on a socket. keymodectl shows them. Usually
+  keymoded.service runs it.
+
+    --config FILE       read FILE instead of \(Configuration.systemPath), and then
+                        FILE.d/*.yaml
+    --check             only check the configuration, and print its errors
+    --print-config      only print the configuration: every setting, and which
+                        file it is from
+    --device PATH       follow this device instead of all keyboards; may be
+                        repeated
+    --recording FILE    play a recording instead of devices
+    --speed X           play the recording X times as fast, from 0.001 to 1000;
+                        'max' plays it without waiting
+    --socket-dir DIR    create the sockets in DIR; by default in /run/keymoded for
+                        root and $XDG_RUNTIME_DIR/keymoded for other users
+    -V, --version       print the version
+    -h, --help          print this summary
+
+  Exit status: 0 done or ended by a signal; 1 the system refused an operation;
+  2 wrong usage; 4 invalid configuration or recording. On SIGHUP the daemon reads
+  its configuration again.
+  """
+
+/// Runs the daemon until a signal ends it.
+func run() throws {
+  let arguments = try Arguments(
+    try commandLine(), flags: ["--check", "--print-config", "--version", "--help"],
+    options: ["--config", "--recording", "--speed", "--socket-dir"], lists: ["--device"],
+    short: ["-h": "--help", "-V": "--version"])
+  if arguments.has("--help") { return try Output.print(help) }
+  if arguments.has("--version") { return try Output.print("keymoded \(keymodedVersion)") }
+  if let operand = arguments.operands.first { throw UsageError("unexpected argument '\(operand)'") }
+  let source = try source(arguments)
+  let file = arguments["--config"]
+  for option in ["--check", "--print-config"] where arguments.has(option) {
+    for other in ["--device", "--recording", "--speed", "--socket-dir", "--print-config"]
+    where other != option && arguments.isGiven(other) {
+      throw UsageError("\(option) and \(other) cannot be used together")
+    }
+    return option == "--check" ? try check(file) : try printConfiguration(file)
+  }
+  // The latest keys stay in this process's memory until later ones overwrite them.
+  forbidMemoryDumps()
+  let daemon = try Daemon(configurationFile: file, source)
+  try daemon.run(socketDirectory: arguments["--socket-dir"])
+}
+
+/// Prints for each file that it is valid. Warnings go to standard error, as errors do.
+func check(_ path: String?) throws {
+  let files = try ConfigurationText.all(of: path)
+  _ = try Configuration(merging: files) { writeToStandardError("\($0)\n") }
+  var output = Output()
+  let main = path ?? Configuration.systemPath
+  if files.first?.name != main { try output.line("\(main): not there; defaults apply") }
+  for file in files { try output.line("\(file.name): OK") }
+  try output.flush()
+}
+
+/// Prints the configuration as YAML, with the file of each setting in a comment.
+func printConfiguration(_ path: String?) throws {
+  let files = try ConfigurationText.all(of: path)
+  let lines = try Configuration.annotatedYAML(merging: files) { writeToStandardError("\($0)\n") }
+  var output = Output()
+  // The YAML escapes everything that a terminal would act on.
+  for line in lines { try output.line { $0.append(contentsOf: line.utf8) } }
+  try output.flush()
+}
+
+/// Where the daemon's keys come from.
+func source(_ arguments: Arguments) throws(UsageError) -> Daemon.Source {
+  let devices = arguments.list("--device")
+  guard let file = arguments["--recording"] else {
+    guard arguments["--speed"] == nil else { throw UsageError("--speed needs --recording") }
+    return devices.isEmpty ? .allKeyboards : .devices(devices)
+  }
+  guard devices.isEmpty else {
+    throw UsageError("--recording and --device cannot be used together")
+  }
+  let text = arguments["--speed"] ?? "1"
+  guard let speed = PlaybackSpeed(text) else {
+    throw UsageError("speed '\(text)' is neither a number from 0.001 to 1000 nor 'max'")
+  }
+  return .recording(file, speed)
+}
+
+reserveStandardStreams()
+do {
+  try run()
+} catch let error as UsageError {
+  complain(error)
+  exit(ExitStatus.usage)
+} catch  where error is ConfigurationErrors || error is RecordingError {
+  writeToStandardError("\(error)\n")
+  exit(ExitStatus.badInput)
+} catch  where Output.hasNoReader(error) {
+  exit(ExitStatus.done)
+} catch {
+  complain("\(error)")
+  exit(ExitStatus.no)
+}

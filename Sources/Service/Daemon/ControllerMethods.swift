@@ -1,0 +1,138 @@
+import KeyboardModes
+import System
+import Terminal
+import Wire
+
+/// What a client may do, by the socket that it connected to.
+enum Access {
+  /// Read the states.
+  case reading
+  /// Also change them.
+  case control
+}
+
+/// The answer to a call.
+enum Answer {
+  /// One reply.
+  case reply([UInt8])
+  /// This reply, if there is one, and then the changes after this position.
+  case stream(first: [UInt8]?, SubscriberPosition)
+}
+
+/// Answers the calls of all interfaces of the daemon.
+final class ControllerMethods {
+  private let service: ModeService
+  private let configuration: ConfigurationFile
+  private let sinceBoot: () -> Int64
+  private let started: Int64
+
+  /// The last reply to ListMachines, and its rules: a reply may be large, and slow to compute.
+  private var machines: (shift: ShiftRules, keyboard: KeyboardTable, reply: [UInt8])?
+
+  /// Long replies; all clients that get the same one share its memory.
+  private var longReplies: Set<[UInt8]> = []
+
+  /// - Parameter sinceBoot: reads the boot time in microseconds; the clock of a recording differs.
+  init(
+    _ service: ModeService, _ configuration: ConfigurationFile,
+    sinceBoot: @escaping () -> Int64 = microsecondsSinceBoot
+  ) {
+    self.service = service
+    self.configuration = configuration
+    self.sinceBoot = sinceBoot
+    started = sinceBoot()
+  }
+
+  func answer(_ call: Call, access: Access, clients: Int) -> Answer {
+    do throws(VarlinkError) {
+      switch call.method {
+      case ControllerInterface.getState:
+        try call.expectParameters([])
+        return .reply(Reply.message("state", state))
+      case ControllerInterface.monitor: return try monitor(call)
+      case ControllerInterface.listMachines:
+        try call.expectParameters([])
+        return .reply(listMachines())
+      case ControllerInterface.trigger:
+        guard access == .control else { throw .permissionDenied }
+        return .reply(Reply.message(try trigger(call)))
+      case ControllerInterface.listDevices:
+        guard access == .control else { throw .permissionDenied }
+        try call.expectParameters([])
+        return .reply(shared(Reply.message("devices", service.source.devices)))
+      case ControllerInterface.getStatistics:
+        guard access == .control else { throw .permissionDenied }
+        try call.expectParameters([])
+        return .reply(Reply.message(statistics(clients: clients)))
+      default:
+        guard let result = try ServiceInfo.answer(call) else { throw ServiceInfo.notFound(call) }
+        return .reply(shared(Reply(result).message))
+      }
+    } catch {
+      return .reply(Reply(error).message)
+    }
+  }
+
+  private var state: StateMessage { service.engine.state(at: service.source.now) }
+
+  private func monitor(_ call: Call) throws(VarlinkError) -> Answer {
+    guard call.wantsMore else { throw .expectedMore }
+    try call.expectParameters(["after", "instance", "machines"])
+    let after = try optional("after", of: call, \.integer)
+    let instance = try optional("instance", of: call, \.string)
+    let list = try optional("machines", of: call) {
+      $0.elements { $0.string.flatMap(Machine.init(rawValue:)) }
+    }
+    if list?.isEmpty == true { throw .invalidParameter("machines") }
+    let machines = list.map(Set.init).flatMap { $0.count < Machine.allCases.count ? $0 : nil }
+    let (first, position) = try service.publisher.subscribe(
+      after: after, instance: instance, machines: machines)
+    return .stream(first: first.map { Reply.message($0, continues: true) }, position)
+  }
+
+  private func listMachines() -> [UInt8] {
+    let settings = service.engine.controller.settings
+    if let machines, machines.shift == settings.shift, machines.keyboard == settings.keyboard {
+      return machines.reply
+    }
+    let reply = Reply.message("machines", MachineMessage.all(of: settings))
+    machines = (settings.shift, settings.keyboard, reply)
+    return reply
+  }
+
+  private func trigger(_ call: Call) throws(VarlinkError) -> TriggerMessage {
+    try call.expectParameters(["event"])
+    let table = service.engine.controller.settings.keyboard
+    guard let name = try optional("event", of: call, \.string),
+      let event = ClientEvent(name: name, in: table)
+    else { throw .invalidParameter("event") }
+    let hasChanged = service.trigger(event, named: name)
+    return TriggerMessage(changed: hasChanged, state: state)
+  }
+
+  func statistics(clients: Int) -> StatisticsMessage {
+    let engine = service.engine
+    return StatisticsMessage(
+      started: Time(microseconds: started), time: Time(microseconds: sinceBoot()),
+      changes: engine.ring.latest - engine.changesBefore, clients: clients,
+      missed: service.publisher.missed, devices: service.source.devices.count,
+      losses: engine.losses, reloads: configuration.reloads,
+      configuration: configuration.inForce.rawValue, held: service.source.longHolds)
+  }
+
+  private func optional<Value>(
+    _ name: String, of call: Call, _ value: (JSON) -> Value?
+  ) throws(VarlinkError) -> Value? {
+    guard let parameter = call.parameter(name) else { return nil }
+    guard let value = value(parameter) else { throw .invalidParameter(name) }
+    return value
+  }
+
+  /// The same bytes; a long message is the one copy that all clients share.
+  private func shared(_ message: [UInt8]) -> [UInt8] {
+    guard message.count > 1024 else { return message }
+    // At most three are current: the texts of the two interfaces, and the devices.
+    if longReplies.count > 3 { longReplies = [] }
+    return longReplies.insert(message).memberAfterInsert
+  }
+}

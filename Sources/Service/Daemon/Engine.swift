@@ -1,0 +1,86 @@
+import KeyboardModes
+import System
+import Wire
+
+/// The states, and the changes that led to them: the controller, the last changes, and the store
+/// that outlives the daemon. Reads no clock: all times come with the batches.
+final class Engine {
+  private(set) var controller: Controller
+  private(set) var ring: ChangeRing
+
+  /// The ID of the change sequence.
+  let instance: String
+
+  /// The number of the last change before this daemon.
+  let changesBefore: Int64
+
+  /// How often events of a device were lost.
+  private(set) var losses = 0
+
+  private let store: StateStore?
+
+  /// - Parameters:
+  ///   - store: the engine continues from its contents, and keeps states and last changes there.
+  ///   - now: the time at which it continues.
+  init(
+    settings: Settings, ringCapacity: Int = ChangeRing.usualCapacity, store: StateStore? = nil,
+    at now: Time
+  ) {
+    self.store = store
+    let contents = store?.contents
+    controller = Controller(settings: settings)
+    instance = contents?.state.instance ?? ServiceManager.randomName()
+    let last = contents?.state.modes.sequence ?? 0
+    let kept = contents?.changes ?? []
+    ring = ChangeRing(capacity: ringCapacity, after: last - Int64(kept.count))
+    var changes: [Change] = []
+    if let contents {
+      let modes = contents.state.modes
+      let entered = [modes.shiftSince, modes.keyboardSince].compactMap(\.self).max()
+      changes = controller.resume(
+        contents.snapshot, changedLast: kept.last?.time ?? entered, at: now)
+    }
+    for change in kept + changes { ring.append(change) }
+    changesBefore = ring.latest
+    commit(kept.count + changes.count, at: now)
+  }
+
+  /// Has the controller process a batch, and returns whether there are changes, which are then in
+  /// the ``ring`` and in the store. For `keysUp`, see ``Controller/take(_:keysUp:taken:)``.
+  func process(
+    _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }
+  ) -> Bool {
+    for case .synchronized in batch.inputs { losses += 1 }
+    let before = revision
+    let changes = controller.take(batch, keysUp: keysUp)
+    for change in changes { ring.append(change) }
+    // Not only for a change: the store also keeps which releases are awaited.
+    if revision != before { commit(changes.count, at: batch.reached) }
+    return !changes.isEmpty
+  }
+
+  /// Stores the states and the last `count` changes, but at least one change, which a client may
+  /// not have been sent yet.
+  private func commit(_ count: Int, at time: Time) {
+    store?.commit(state(at: time), read { $0.snapshot }, last: max(count, 1), of: ring)
+  }
+
+  /// Reads from the controller in place: a property of a class would first be copied as a whole.
+  private func read<Value>(_ value: (inout Controller) -> Value) -> Value { value(&controller) }
+
+  private var revision: Int { read { $0.revision } }
+
+  /// When ``process(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
+  ///
+  /// - Parameter asking: whether to wake also for `keysUp`, because it can find released keys.
+  func wakeTime(asking: Bool) -> Time? { read { asking ? $0.wakeTime : $0.deadline } }
+
+  /// The states of all machines.
+  var modes: Modes { read { $0.modes } }
+
+  /// The states, in a message written at `time`.
+  func state(at time: Time) -> StateMessage {
+    StateMessage(
+      instance: instance, time: time, modes: modes, shiftTrigger: read { $0.settings.shiftTrigger })
+  }
+}

@@ -1,0 +1,50 @@
+import Configuration
+import KeyboardModes
+import System
+import Terminal
+import Wire
+
+/// Where inputs come from: keyboards, or a recording.
+protocol InputSource: AnyObject {
+  /// The time on the clock that stamps the inputs.
+  var now: Time { get }
+
+  /// Begins to follow the devices, or to play.
+  ///
+  /// - Parameter ready: called from the loop when there is something to ``read(into:)``.
+  func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError)
+
+  /// Replaces the contents of `batch` by what has happened since the last call.
+  func read(into batch: inout Batch)
+
+  /// The first boot time, in microseconds, at which ``Batch/settled`` will have reached `time`, if
+  /// nothing happens before.
+  func bootTime(settling time: Time) -> Int64
+
+  /// The devices whose keys are followed.
+  var devices: [DeviceMessage] { get }
+
+  /// The modifiers and pointer buttons that have been held for a minute.
+  var longHolds: [LongHold] { get }
+
+  /// Whether ``keysUp(among:on:)`` can find any: only then does the daemon wake up to ask.
+  var canFindKeysUp: Bool { get }
+
+  /// Which of `keys` are up on this device, though no later input will report their release.
+  func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode]
+
+  /// Follows the devices that this configuration selects from now on.
+  func follow(_ configuration: Configuration) throws(SystemError)
+
+  /// Switches these LEDs of all keyboards, and of those that are followed later.
+  func show(_ leds: LEDOrder)
+}
+
+/// For a recording, which has no devices.
+extension InputSource {
+  var longHolds: [LongHold] { [] }
+  var canFindKeysUp: Bool { false }
+  func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
+  func follow(_ configuration: Configuration) throws(SystemError) {}
+  func show(_ leds: LEDOrder) {}
+}

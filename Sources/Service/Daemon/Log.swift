@@ -1,0 +1,48 @@
+import Glibc
+import Synchronization
+import System
+import Terminal
+
+/// The daemon's log on standard error: lines about its life cycle and warnings, never keys.
+///
+/// The daemon does not wait for a reader of its log. A line for which there is no room is lost, and
+/// counted in a later one.
+enum Log {
+  /// Logs a normal event.
+  static func info(_ message: String) { write(message, priority: 6) }
+
+  /// Logs a problem that the daemon survives.
+  static func warning(_ message: String) { write(message, priority: 4) }
+
+  /// How many lines were lost since the last one that was written.
+  private static let lost = Atomic(0)
+
+  /// The journal adds the program's name and takes the priority from the line, see `sd-daemon(3)`.
+  /// On a terminal the line needs the name and no priority.
+  private static func write(_ text: String, priority: Int) {
+    let count = lost.load(ordering: .relaxed)
+    if count > 0 {
+      let loss = "standard error was full; lines of this log that were lost: \(count)"
+      if writeToStandardErrorWithoutWaiting(line(loss, priority: 4)) {
+        lost.store(0, ordering: .relaxed)
+      }
+    }
+    if !writeToStandardErrorWithoutWaiting(line(text, priority: priority)) {
+      lost.add(1, ordering: .relaxed)
+    }
+  }
+
+  private static func line(_ text: String, priority: Int) -> TerminalText {
+    // Interpolation replaces a line end in a device's name, which could forge a line of the log.
+    isJournal ? "<\(priority)>\(text)\n" : "\(programName): \(text)\n"
+  }
+
+  /// The stream is compared: a child that inherits the variable may have another stream.
+  private static let isJournal: Bool = {
+    var status = stat()
+    guard let stream = environment("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {
+      return false
+    }
+    return stream == "\(status.st_dev):\(status.st_ino)"
+  }()
+}

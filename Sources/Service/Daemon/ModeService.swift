@@ -1,0 +1,107 @@
+import Configuration
+import KeyboardModes
+import System
+import Terminal
+
+/// Passes inputs from the source to the engine, and the engine's changes to the publisher and the
+/// LEDs.
+///
+///     source.read ──> engine.process ──> publisher.publish ──> source.show
+///                          └── wakeTime ──> alarm.set
+final class ModeService {
+  let source: any InputSource
+  let engine: Engine
+  let publisher: Publisher
+
+  /// The LEDs that show each state, and those that are on.
+  private var leds = LEDRules()
+  private var on: LEDs = []
+
+  /// Runs only while something will be due: an idle daemon is not woken.
+  private var alarm: EventSource?
+
+  /// When the alarm will expire, in microseconds of the boot clock; `nil` while it is off.
+  private var alarmTime: UInt64?
+
+  /// The last batch; the next one reuses its memory.
+  private var batch = Batch()
+
+  init(source: any InputSource, _ engine: Engine) {
+    self.source = source
+    self.engine = engine
+    publisher = Publisher(engine, source)
+  }
+
+  /// Begins to follow the source.
+  func start(on loop: EventLoop) throws(SystemError) {
+    // Unowned: this object owns the alarm and the source, which call nothing once it is gone.
+    let alarm = try loop.addTimer { [unowned self] in
+      alarmTime = nil
+      advance()
+    }
+    // Before clients: what is due must not wait until they are served.
+    alarm.setPriority(.first)
+    self.alarm = alarm
+    try source.start(on: loop) { [unowned self] in advance() }
+  }
+
+  /// Processes what has happened by now. Call it when the source is ready, and at ``wakeTime``.
+  func advance() {
+    source.read(into: &batch)
+    process(batch)
+  }
+
+  /// When ``advance()`` is called next if the source has nothing before; `nil` for never.
+  var wakeTime: Time? { engine.wakeTime(asking: source.canFindKeysUp) }
+
+  /// Sends a program's event, and returns whether it changed a state. Keys pressed earlier take
+  /// effect first.
+  func trigger(_ event: ClientEvent, named name: String) -> Bool {
+    advance()
+    let (before, time) = (engine.ring.latest, batch.reached)
+    process(Batch([.client(event, at: time)], reached: time))
+    // Counts only the event's own changes: the call may also settle a tap of Shift, or a timeout.
+    return engine.ring.changes(after: before, upTo: engine.ring.latest).contains {
+      $0.event == name && $0.time == time
+    }
+  }
+
+  /// Applies a configuration. The old one applies to keys that were pressed earlier.
+  ///
+  /// - Throws: if devices cannot be listed; the settings apply nevertheless.
+  func apply(_ configuration: Configuration) throws(SystemError) {
+    advance()
+    // Set first: if the settings change a state, `process` must show it by the new rules.
+    leds = configuration.leds
+    process(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
+    show(configuration.leds)
+    // Before, for the last keys of devices that will be closed; after, for those that were opened.
+    advance()
+    defer { advance() }
+    try source.follow(configuration)
+  }
+
+  /// Shows the states on the LEDs of these rules from now on.
+  func show(_ rules: LEDRules) {
+    leds = rules
+    on = rules.on(in: engine.modes)
+    source.show(LEDOrder(on, of: rules.used))
+  }
+
+  private func process(_ batch: Batch) {
+    let hasChanges = engine.process(batch) { source.keysUp(among: $0, on: $1) }
+    // Clients first: all else can be a little later.
+    if hasChanges { publisher.publish() }
+    setAlarm()
+    if hasChanges, !leds.used.isEmpty, leds.on(in: engine.modes) != on { show(leds) }
+  }
+
+  /// Sets the alarm if its time has changed: setting it takes longer than most keys do.
+  private func setAlarm() {
+    // Clamped, because a recording at unlimited speed makes time jump.
+    let time = wakeTime.map { UInt64(clamping: source.bootTime(settling: $0)) }
+    guard time != alarmTime else { return }
+    alarmTime = time
+    if let time { alarm?.set(at: time) } else { alarm?.disable() }
+  }
+}

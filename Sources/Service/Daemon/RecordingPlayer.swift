@@ -1,0 +1,97 @@
+import KeyboardModes
+import System
+import Recordings
+import Terminal
+import Wire
+
+/// Plays a recording instead of a keyboard.
+final class RecordingPlayer: InputSource {
+  /// How many inputs are played before clients have their turn.
+  private static let turn = 1024
+
+  private let speed: PlaybackSpeed
+  private var clock: PlaybackClock
+  private var recording: Recording
+  private var upcoming: Controller.Input?
+
+  /// The inputs after `upcoming` in its batch.
+  private var rest: ArraySlice<Controller.Input> = []
+
+  /// The time of the last input that had one.
+  private var reached = Time(microseconds: 0)
+
+  /// Has the usual priority, so that clients have their turn however fast the recording is played.
+  private var timer: EventSource?
+
+  /// Opens the recording, and reads it through once, so that one with a fault is refused before
+  /// anything of it has been published.
+  init(file: String, speed: PlaybackSpeed) throws(RecordingError) {
+    recording = try Recording(opening: [file]) { Log.warning("\($0)") }
+    try recording.checkThatAllAreFiles()
+    var first: Time?
+    do throws(RecordingError) {
+      while let batch = try recording.next() { first = first ?? batch.inputs.first?.time }
+    } catch {
+      throw recording.explained(error)
+    }
+    recording = try Recording(opening: [file])
+    // Inputs before the first time, such as keys held at the start, get that time.
+    reached = first ?? reached
+    // Playing this reads the recording's first input.
+    upcoming = .allOpened(at: reached)
+    self.speed = speed
+    clock = PlaybackClock(speed, reaching: Time(microseconds: 0), at: 0)  // `start` replaces it
+  }
+
+  func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {
+    clock = PlaybackClock(speed, reaching: reached, at: microsecondsSinceBoot())
+    timer = try loop.addTimer(handler: ready)
+    timer?.set(at: 0)
+  }
+
+  var now: Time { clock.time(at: microsecondsSinceBoot()) }
+
+  func read(into batch: inout Batch) {
+    batch.inputs.removeAll(keepingCapacity: true)
+    play(into: &batch.inputs)
+    batch.reached = now
+    if let upcoming {
+      // Time stays before the next input, unless the last one played had the same time.
+      let next = (upcoming.time ?? reached).microseconds
+      let before = Time(microseconds: next == .min ? next : next - 1)
+      batch.reached = max(reached, min(batch.reached, before))
+    }
+    batch.settled = batch.reached
+  }
+
+  func bootTime(settling time: Time) -> Int64 { clock.reached(time) }
+
+  var devices: [DeviceMessage] { [] }
+
+  private func play(into inputs: inout [Controller.Input]) {
+    guard upcoming != nil else { return }
+    let now = microsecondsSinceBoot()
+    while let next = upcoming, inputs.count < Self.turn {
+      let time = next.time ?? reached
+      guard clock.due(time) <= now else { break }
+      inputs.append(next)
+      clock.played(time, at: now)
+      reached = time
+      advance()
+    }
+    guard let upcoming else { return }
+    timer?.set(at: UInt64(clamping: clock.due(upcoming.time ?? reached)))
+  }
+
+  private func advance() {
+    do {
+      if rest.isEmpty, let batch = try recording.next() { rest = batch.inputs[...] }
+      upcoming = rest.popFirst()
+      if upcoming == nil { Log.info("the recording has ended; its states are still served") }
+    } catch {
+      // It was valid when it was opened, so another program changed it.
+      Log.warning("\(error)")
+      upcoming = nil
+    }
+  }
+}

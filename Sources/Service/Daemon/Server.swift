@@ -1,0 +1,177 @@
+import Glibc
+import System
+import Terminal
+import Wire
+
+/// Accepts connections, and answers their calls.
+final class Server {
+  /// How many clients are served at once.
+  private static let mostSessions = 512
+
+  /// How many of them are reserved for the control socket.
+  private static let reservedForControl = 16
+
+  /// Memory is given back when most clients have gone, if there were at least this many. It takes
+  /// time, so one client that comes and goes must not cause it.
+  private static let crowd = 32
+
+  /// How many bytes of a client's calls are answered before other clients have their turn.
+  private static let bytesInTurn = 1024
+
+  /// How many new connections are accepted before a client that has called has its turn.
+  private static let connectionsInTurn = 8
+
+  private let loop: EventLoop
+  private let methods: ControllerMethods
+  private let publisher: Publisher
+  private var listeners: [(socket: ListeningSocket, source: EventSource)] = []
+  private var sessions: [Session] = []
+  /// How many clients there were at most since memory was last given back.
+  private var mostClients = 0
+  private var retry: EventSource?
+
+  init(
+    _ loop: EventLoop, _ methods: ControllerMethods, _ publisher: Publisher
+  ) throws(SystemError) {
+    self.loop = loop
+    self.methods = methods
+    self.publisher = publisher
+    // Unowned, as in all handlers here: the server owns their sources, and outlives every call.
+    retry = try loop.addTimer { [unowned self] in acceptAgain() }
+  }
+
+  /// Serves the clients that connect to `socket`.
+  func listen(on socket: ListeningSocket) throws(SystemError) {
+    let source = try loop.addIO(socket.number, .readable) { [unowned self] _ in
+      acceptSome(from: socket)
+    }
+    listeners.append((socket, source))
+    preferNewClients()
+  }
+
+  /// Accepts before the next call, so that clients with many calls do not shut others out.
+  private func preferNewClients() {
+    for listener in listeners { listener.source.setPriority(.early) }
+  }
+
+  // MARK: Sessions
+
+  private func serve(_ session: Session, _ events: IOEvents) {
+    preferNewClients()
+    session.handle(events)
+    var bytes = 0
+    while bytes < Self.bytesInTurn, let message = session.nextMessage() {
+      bytes += message.count
+      do throws(Call.Fault) {
+        answer(try Call(parsing: message), session)
+      } catch {
+        switch error {
+        // Varlink has no error for that.
+        case .notJSON: session.close(with: nil)
+        case .member(let name):
+          session.close(with: Reply(VarlinkError.invalidParameter(name)).message)
+        }
+      }
+    }
+    settle(session)
+  }
+
+  /// Sends a subscriber what is new, and has any session decide what it waits for next.
+  private func settle(_ session: Session) {
+    publisher.publish(to: session)
+    if session.isClosed { letGo(session) }
+  }
+
+  private func answer(_ call: Call, _ session: Session) {
+    let answer = methods.answer(call, access: session.access, clients: sessions.count)
+    guard !call.isOneway else { return }
+    switch answer {
+    case .reply(let message): session.send(message)
+    case .stream(let first, let position):
+      session.stream(from: position)
+      publisher.add(session)
+      if let first { session.send(first) }
+    }
+  }
+
+  private func letGo(_ session: Session) {
+    publisher.remove(session)
+    sessions.removeAll { $0 === session }
+    // A client that waits for a free descriptor can have this session's.
+    acceptAgain()
+    if mostClients >= Self.crowd, sessions.count <= mostClients / 4 {
+      releaseMemory()
+      mostClients = sessions.count
+    }
+  }
+
+  // MARK: Connections
+
+  private func acceptSome(from socket: ListeningSocket) {
+    for _ in 0..<Self.connectionsInTurn {
+      let number = accept(socket.number, nil, nil)
+      guard number >= 0 else {
+        switch errno {
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: pause()
+        default: break  // no client waits, or it has gone again
+        }
+        break
+      }
+      serve(FileDescriptor(owning: number), socket.access)
+    }
+    // However fast others connect, a client that has called has its turn now.
+    for listener in listeners where listener.socket === socket {
+      listener.source.setPriority(.usual)
+    }
+  }
+
+  private func serve(_ descriptor: consuming FileDescriptor, _ access: Access) {
+    let number = descriptor.number
+    guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, limitBuffer(of: number) else { return }
+    let limit = Self.mostSessions - (access == .control ? 0 : Self.reservedForControl)
+    if sessions.count >= limit, access == .reading { endSilent() }
+    guard sessions.count < limit else { return turnAway(number) }
+    let session = try? Session(descriptor, access: access, loop: loop) {
+      [unowned self] session, events in serve(session, events)
+    }
+    guard let session else { return }
+    sessions.append(session)
+    mostClients = max(mostClients, sessions.count)
+  }
+
+  private static let tooMany = Reply(error: ControllerInterface.tooManyClients).message
+
+  /// Sends the reason as the answer to the call that will come. A new socket has room for it.
+  private func turnAway(_ socket: Int32) {
+    var reason = Self.tooMany[...]
+    _ = try? sendSome(&reason, to: socket)
+  }
+
+  /// Ends the oldest connection on which no call has ever come, if there is one, to make room for a
+  /// new client: programs call at once. Those that have called stay, however long they are idle, so
+  /// that new clients cannot push others out.
+  private func endSilent() {
+    let silent = sessions.first { $0.access == .reading && !$0.hasCalled }
+    silent?.close(with: Self.tooMany)
+    if let silent { settle(silent) }
+  }
+
+  /// Reduces the kernel's send buffer, because unread bytes in it count as the daemon's memory.
+  /// Returns whether the kernel agreed.
+  private func limitBuffer(of socket: Int32) -> Bool {
+    var size: Int32 = 16384
+    return setsockopt(
+      socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size)) == 0
+  }
+
+  /// Accepts nothing for a second: while no descriptor is free, a waiting connection would wake the
+  /// loop all the time.
+  private func pause() {
+    for listener in listeners { listener.source.disable() }
+    retry?.set(after: .seconds(1))
+  }
+
+  private func acceptAgain() {
+    for listener in listeners { listener.source.enable() }
+  }
+}

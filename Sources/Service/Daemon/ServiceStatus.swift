@@ -1,0 +1,17 @@
+import System
+
+/// The line that `systemctl status` shows: the number of keyboards and a warning, never a state.
+final class ServiceStatus {
+  /// How many keyboards, and other devices with a bound key, are followed; `nil` while a recording
+  /// is played.
+  var keyboards: Int? { didSet { notify(unless: keyboards == oldValue) } }
+
+  /// A warning about the configuration.
+  var warning: String? { didSet { notify(unless: warning == oldValue) } }
+
+  private func notify(unless isSame: Bool) {
+    guard !isSame, let keyboards else { return }
+    let warning = warning.map { "; \($0)" } ?? ""
+    ServiceManager.show("keyboards followed: \(keyboards)\(warning)")
+  }
+}

@@ -1,0 +1,122 @@
+import Glibc
+import System
+import Terminal
+import Wire
+
+/// A connection to the daemon. It sends calls, and cuts what arrives into replies.
+///
+/// It waits for nothing. Wait until ``descriptor`` is readable, then call ``read()``, and after it
+/// ``nextReply()`` as long as that returns one.
+final class Connection {
+  /// The longest reply, in bytes, that is read.
+  private static let longestReply = 1 << 24
+  private static let bytesAtOnce = 16384
+
+  /// The path of the socket.
+  let path: String
+  private let socket: FileDescriptor
+  private var incoming = FrameBuffer(limit: longestReply)
+
+  /// The descriptor to wait on for reading.
+  var descriptor: Int32 { socket.number }
+
+  private init(_ path: String, _ socket: consuming FileDescriptor) {
+    self.path = path
+    self.socket = socket
+  }
+
+  /// Connects to a socket of the daemon that serves in `directory`. A user who may use only the
+  /// control socket can read by that one, too.
+  ///
+  /// - Throws: ``ClientError/noDaemon(path:)``, ``ClientError/permissionDenied(path:group:)``,
+  ///   ``ClientError/noAnswer(path:)`` if the backlog is full, or ``ClientError/failed(_:)``.
+  static func to(_ endpoint: Endpoint, in directory: String) throws(ClientError) -> Connection {
+    do throws(ClientError) {
+      return try to(endpoint.path(in: directory))
+    } catch {
+      guard endpoint == .state, case .permissionDenied = error,
+        let connection = try? to(Endpoint.control.path(in: directory))
+      else { throw error }
+      return connection
+    }
+  }
+
+  private static func to(_ path: String) throws(ClientError) -> Connection {
+    do throws(SystemError) {
+      let socket = try unixSocket("connect to", path)
+      try connectSocket(socket.number, to: path, "connect to")
+      return Connection(path, socket)
+    } catch {
+      switch error.code {
+      case ENOENT, ECONNREFUSED, ENOTDIR: throw .noDaemon(path: path)
+      // The socket's backlog is full. It holds thousands.
+      case EAGAIN: throw .noAnswer(path: path)
+      case EACCES, EPERM: throw .permissionDenied(path: path, group: group(of: path))
+      default: throw .failed("\(error)")
+      }
+    }
+  }
+
+  /// Sends a call. The socket has room for any call that the daemon would read; one for which it
+  /// has none ends in ``ClientError/noAnswer(path:)``.
+  func send(_ call: Call) throws(ClientError) {
+    var rest = call.message[...]
+    // If the daemon has closed the connection, a reply that it sent before can still be read.
+    if (try? sendSome(&rest, to: descriptor)) == false { throw .noAnswer(path: path) }
+  }
+
+  /// Reads what has arrived. Throws ``ClientError/connectionLost`` if no more will.
+  func read() throws(ClientError) {
+    let result = try? readSome(from: descriptor, upTo: Self.bytesAtOnce) { incoming.append($0) }
+    switch result {
+    case .bytes, .wouldBlock: return
+    case .end, nil: throw .connectionLost
+    }
+  }
+
+  /// The parameters of the next reply that has been read; `nil` if it has not been read completely.
+  ///
+  /// - Throws: ``ClientError/refused(name:parameters:)`` if the reply is an error, and
+  ///   ``ClientError/badReply(_:)`` if it is invalid or too long.
+  func nextReply() throws(ClientError) -> JSON? {
+    let message: [UInt8]?
+    do { message = try incoming.next() } catch {
+      throw .badReply("it is too long")
+    }
+    guard let message else { return nil }
+    let reply: Reply
+    do { reply = try Reply(parsing: message) } catch { throw .badReply("\(error)") }
+    guard let name = reply.error else { return reply.parameters }
+    throw .refused(name: name, parameters: reply.parameters)
+  }
+}
+
+/// Which of the daemon's sockets to use.
+enum Endpoint {
+  /// The socket for reading states and changes.
+  case state
+  /// The socket that also accepts events.
+  case control
+
+  func path(in directory: String) -> String {
+    let name = self == .state ? SocketDirectory.stateSocket : SocketDirectory.controlSocket
+    return "\(directory)/\(name)"
+  }
+}
+
+/// The group whose members may use a socket; `nil` if only its owner may. Several threads may call
+/// this at once.
+func group(of path: String) -> String? {
+  var status = stat()
+  guard stat(path, &status) == 0, status.st_mode & S_IWGRP != 0 else { return nil }
+  var (entry, found) = (Glibc.group(), UnsafeMutablePointer<Glibc.group>?.none)
+  // A group may have thousands of members.
+  for size in [1 << 10, 1 << 20] {
+    let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in
+      getgrgid_r(status.st_gid, &entry, buffer.baseAddress, size, &found)
+      return found.map { String(cString: $0.pointee.gr_name) }
+    }
+    if let name { return name }
+  }
+  return nil
+}

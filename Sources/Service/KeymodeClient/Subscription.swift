@@ -1,0 +1,183 @@
+package import KeyboardModes
+import System
+import Wire
+
+/// A subscription that outlives its connections.
+///
+///     away ── connects ──> asked ── states ──> connected ── the daemon goes ──> away …
+///
+/// While it is away it tries to connect, at first often and then once a second. A new connection
+/// resumes after the last change, which it names by number and instance.
+///
+/// Wait until ``descriptor`` is readable, then call ``advance()``.
+package final class Subscription {
+  private enum Phase {
+    /// There is no connection. The next attempt comes at this time.
+    case away(attempt: SuspendingClock.Instant)
+    /// The daemon must send the states before this time.
+    case asked(Connection, deadline: SuspendingClock.Instant)
+    /// The daemon sends changes.
+    case connected(Connection)
+    /// Trying again would not help.
+    case over(ClientError)
+  }
+
+  private static let patience = Duration.seconds(5)
+  private static let shortestDelay = Duration.milliseconds(10)
+  private static let longestDelay = Duration.seconds(1)
+
+  private let directory: String
+  private let machines: Set<Machine>?
+  private let wakeup: Wakeup
+  private var phase = Phase.away(attempt: .now)
+  /// The last change that was received, or that the received states include.
+  private var last: (sequence: Int64, instance: String)?
+  /// Since when there is no daemon; `nil` unless an update has reported that.
+  private var absence: SuspendingClock.Instant?
+  /// Whether this user lacked the permission at the last attempt.
+  private var isDenied = false
+  /// What the present call of ``advance()`` returns.
+  private var updates: [Update] = []
+
+  /// Readable when there is something to do: at once, and then whenever something has arrived or it
+  /// is time for the next attempt to connect.
+  package var descriptor: Int32 { wakeup.descriptor }
+
+  /// A subscription to the daemon that serves in `directory`.
+  ///
+  /// - Parameter machines: the machines whose changes are received, at least one; `nil` for all.
+  package init(
+    to directory: String, of machines: Set<Machine>? = nil
+  ) throws(ClientError) {
+    (self.directory, self.machines) = (directory, machines)
+    wakeup = try Wakeup()
+    try wakeup.wait(for: nil, until: .now)
+  }
+
+  /// Does what can be done without waiting, and returns the new updates, in the order in which they
+  /// happened.
+  ///
+  /// - Throws: ``ClientError`` if waiting would not help, such as for lack of permission. Then the
+  ///   descriptor is not readable any more.
+  package func advance() throws(ClientError) -> [Update] {
+    defer { updates = [] }
+    do throws(ClientError) {
+      try step()
+    } catch {
+      wakeup.stop()
+      phase = .over(error)
+      if updates.isEmpty { throw error }
+      // What happened before the error is told first.
+      try? wakeup.wait(for: nil, until: .now)
+    }
+    return updates
+  }
+
+  private func step() throws(ClientError) {
+    switch phase {
+    case .away(let time): if time <= .now { try connect() }
+    case .asked(let connection, let deadline): try awaitStates(connection, deadline)
+    case .connected(let connection): try follow(connection)
+    case .over(let error): throw error
+    }
+  }
+
+  private func stayAway(until time: SuspendingClock.Instant) throws(ClientError) {
+    try wakeup.wait(for: nil, until: time)
+    phase = .away(attempt: time)
+  }
+
+  // MARK: - Without a connection
+
+  private func connect() throws(ClientError) {
+    do throws(ClientError) {
+      let connection = try Connection.to(.state, in: directory)
+      try subscribe(connection, deadline: .now.advanced(by: Self.patience))
+    } catch {
+      try retry(after: error)
+    }
+  }
+
+  /// Reports the absence, once, and sets the time of the next attempt. Throws the error if another
+  /// attempt would not help.
+  private func retry(after error: ClientError) throws(ClientError) {
+    switch error {
+    case .noDaemon, .noAnswer, .connectionLost,
+      .refused(name: ControllerInterface.tooManyClients, _):
+      isDenied = false
+    // A new socket exists before its group may use it. So a subscription that waited for the daemon
+    // tries again: once, or any number of times if it was connected before.
+    case .permissionDenied where absence != nil && (last != nil || !isDenied): isDenied = true
+    case .permissionDenied, .badReply, .refused, .failed, .cancelled: throw error
+    }
+    if absence == nil { updates.append(.disconnected(error)) }
+    let start = absence ?? .now
+    absence = start
+    // The longer the daemon was away, the later it may be found: by a quarter of that time.
+    let quarter = isDenied ? Self.longestDelay : start.duration(to: .now) / 4
+    let delay = min(max(quarter, Self.shortestDelay), Self.longestDelay)
+    try stayAway(until: .now.advanced(by: delay))
+  }
+
+  // MARK: - With a connection
+
+  private func subscribe(
+    _ connection: Connection, deadline: SuspendingClock.Instant
+  ) throws(ClientError) {
+    try connection.send(Request.changes(after: last, of: machines).call)
+    try wakeup.wait(for: connection.descriptor, until: deadline)
+    phase = .asked(connection, deadline: deadline)
+  }
+
+  private func awaitStates(
+    _ connection: Connection, _ deadline: SuspendingClock.Instant
+  ) throws(ClientError) {
+    do throws(ClientError) {
+      try connection.read()
+      guard let reply = try connection.nextReply() else {
+        if deadline <= .now { throw .noAnswer(path: connection.path) }
+        return
+      }
+      take(try Request.changes().answer(reply), isFirst: true)
+    } catch .refused(name: VarlinkError.invalidParameter("after").name, _) where last != nil {
+      // The daemon knows the instance but not the change: it has restored an older state.
+      last = nil
+      updates.append(.missed(nil))
+      return try subscribe(connection, deadline: deadline)
+    } catch {
+      return try retry(after: error)
+    }
+    (absence, isDenied) = (nil, false)
+    // No deadline: the next change may come hours later.
+    try wakeup.wait(for: connection.descriptor, until: nil)
+    phase = .connected(connection)
+    try takeChanges(connection)
+  }
+
+  private func follow(_ connection: Connection) throws(ClientError) {
+    do throws(ClientError) {
+      try connection.read()
+    } catch {
+      absence = .now
+      updates.append(.disconnected(error))
+      return try stayAway(until: .now)
+    }
+    try takeChanges(connection)
+  }
+
+  /// Takes all messages that have been read: the descriptor does not become readable for those.
+  private func takeChanges(_ connection: Connection) throws(ClientError) {
+    while let reply = try connection.nextReply() {
+      take(try Request.changes().answer(reply), isFirst: false)
+    }
+  }
+
+  /// Adds the updates of a message, in the order in which they happened.
+  private func take(_ message: MonitorMessage, isFirst: Bool) {
+    updates += message.changes.map(Update.change)
+    // The missed changes come between the changes of the message and its state.
+    if message.missed != 0 { updates.append(.missed(message.missed)) }
+    if isFirst || message.missed != 0 { updates.append(.states(message.state)) }
+    last = (message.state.modes.sequence, message.state.instance)
+  }
+}

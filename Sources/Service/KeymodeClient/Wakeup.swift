@@ -1,0 +1,38 @@
+import System
+import Terminal
+
+/// One descriptor to wait on, for another descriptor and a time, both of which may change.
+final class Wakeup {
+  private let all: ReadySet
+  private let timer: TimerDescriptor
+  private var awaited: Int32?
+
+  /// The descriptor to wait on for reading.
+  var descriptor: Int32 { all.descriptor }
+
+  init() throws(ClientError) {
+    do throws(SystemError) {
+      let (all, timer) = (try ReadySet(), try TimerDescriptor())
+      try all.add(timer.descriptor)
+      (self.all, self.timer) = (all, timer)
+    } catch {
+      throw .failed("\(error)")
+    }
+  }
+
+  /// Waits only for this descriptor and this time. The descriptor before must still be open.
+  func wait(for next: Int32?, until deadline: SuspendingClock.Instant?) throws(ClientError) {
+    stop()
+    timer.set(after: deadline.map { SuspendingClock.now.duration(to: $0) })
+    guard let next else { return }
+    awaited = next
+    do throws(SystemError) { try all.add(next) } catch { throw .failed("\(error)") }
+  }
+
+  /// Waits for nothing any more.
+  func stop() {
+    if let awaited { all.remove(awaited) }
+    awaited = nil
+    timer.set(after: nil)
+  }
+}

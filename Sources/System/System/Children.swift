@@ -1,0 +1,76 @@
+import CLinux
+import Glibc
+
+/// A program that this one has started, in a process group of its own.
+public final class ChildProcess {
+  /// How a process ended.
+  public enum End: Hashable, Sendable {
+    /// With this exit status.
+    case exited(Int32)
+    /// By this signal.
+    case signalled(Int32)
+  }
+
+  /// Its process ID, which is also that of its process group.
+  public let number: Int32
+  private let file: FileDescriptor
+
+  /// The descriptor to wait on for reading: it is readable once the process has ended.
+  public var descriptor: Int32 { file.number }
+
+  /// Whether the process has ended. ``end()`` may still be `nil`, while a tracer keeps the status.
+  public var hasEnded: Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0
+  }
+
+  /// Runs a program in a control group, with no signal blocked or ignored. It inherits the streams
+  /// of this process, but reads no terminal. The corresponding function is `clone3`.
+  ///
+  /// - Parameter arguments: the program, which is looked for in `PATH`, and its arguments.
+  /// - Throws: the error of `clone3` or `execvp`.
+  public init(running arguments: [String], in group: ControlGroup) throws(SystemError) {
+    // A parent may have ignored SIGCHLD; then the kernel would keep no statuses of children.
+    signal(SIGCHLD, SIG_DFL)
+    var strings = arguments.map { strdup($0) } + [nil]
+    defer { for string in strings { free(string) } }
+    var number: Int32 = 0
+    let result = keymoded_spawn(&strings, group.descriptor, &number)
+    guard result >= 0 else { throw SystemError("run", arguments.first, code: -result) }
+    self.number = number
+    file = FileDescriptor(owning: result)
+  }
+
+  /// Sends a signal to the process group.
+  ///
+  /// - Precondition: ``end()`` has returned only `nil`; later the number may be another's.
+  public func send(_ signal: Int32) { Glibc.kill(-number, signal) }
+
+  /// Kills the process itself, even if it has left its control group. Returns whether it is killed, or
+  /// has ended: a process of another user is not.
+  public func kill() -> Bool { keymoded_kill_process(descriptor) == 0 || errno != EPERM }
+
+  /// How the process ended: returned once; `nil` before, unless this waits for it, and afterwards.
+  public func end(waiting: Bool = false) -> End? {
+    var status: Int32 = 0
+    let ended = try? retrying("wait") { waitpid(number, &status, waiting ? 0 : WNOHANG) }
+    guard ended == number else { return nil }
+    // As WIFEXITED, WEXITSTATUS, WTERMSIG.
+    return status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signalled(status & 0x7f)
+  }
+}
+
+/// Waits for the end of a process that is no child. The corresponding C function is `pidfd_open`.
+public final class ForeignProcess {
+  private let file: FileDescriptor
+
+  /// The descriptor to wait on for reading: it is readable once the process has ended.
+  public var descriptor: Int32 { file.number }
+
+  /// The process with this ID. Throws `ESRCH` if there is none.
+  public init(_ number: Int32) throws(SystemError) {
+    let result = keymoded_open_process(number)
+    guard result >= 0 else { throw SystemError("watch process", "\(number)", code: -result) }
+    file = FileDescriptor(owning: result)
+  }
+}

@@ -1,0 +1,85 @@
+import Glibc
+
+/// A control group for processes. What they start is in it too, even in another session.
+///
+/// See `cgroups(7)`, version 2; needs Linux 5.14.
+public final class ControlGroup {
+  private let path: String
+  private let folder: FileDescriptor
+  private let events: FileDescriptor
+  /// Opened at once: killing must work even if no more files can be opened later.
+  private let killing: FileDescriptor
+
+  /// The descriptor of its folder.
+  var descriptor: Int32 { folder.number }
+
+  /// The descriptor to wait on for `EPOLLPRI`: it is ready from each change of ``isPopulated``
+  /// until that property is read.
+  public var changes: Int32 { events.number }
+
+  /// Makes a group with this path, which is removed with this object, and with the groups inside it,
+  /// if no process is in them.
+  ///
+  /// - Throws: `ENOENT` if the outer group is gone, `EACCES` if it is not writable.
+  public init(at path: String) throws(SystemError) {
+    try retrying("make", path) { mkdir(path, 0o755) }
+    self.path = path
+    do throws(SystemError) {
+      folder = try FileDescriptor.opening(path, flags: O_RDONLY | O_DIRECTORY)
+      events = try FileDescriptor.opening("\(path)/cgroup.events")
+      killing = try FileDescriptor.opening("\(path)/cgroup.kill", flags: O_WRONLY)
+    } catch {
+      rmdir(path)
+      throw error
+    }
+  }
+
+  deinit { Self.remove(path) }
+
+  private static func remove(_ path: String) {
+    guard rmdir(path) < 0, errno == EBUSY else { return }
+    for name in (try? names(inFolder: path)) ?? [] { remove("\(path)/\(name)") }
+    rmdir(path)
+  }
+
+  /// Whether a process that has not ended is in it, or in a group inside it.
+  public var isPopulated: Bool {
+    var buffer = [UInt8](repeating: 0, count: 256)
+    let count = pread(events.number, &buffer, buffer.count, 0)
+    // Reading fails once the group is removed, and then no process is in it.
+    guard count > 0 else { return false }
+    return String(decoding: buffer.prefix(count), as: UTF8.self).contains("populated 1")
+  }
+
+  /// The processes in it, and in the groups inside it, that this PID namespace has.
+  public var members: [Int32] { Self.members(path) }
+
+  private static func members(_ path: String) -> [Int32] {
+    // `inner` also has the names of files: these have no members, so they add nothing.
+    let inner = (try? names(inFolder: path)) ?? []
+    return processes(path).filter { $0 > 0 } + inner.flatMap { members("\(path)/\($0)") }
+  }
+
+  /// The processes in the group with this path; 0 for each that this PID namespace does not have.
+  public static func processes(_ path: String) -> [Int32] {
+    let listed = (try? contents(of: "\(path)/cgroup.procs", limit: 1 << 24)).flatMap { $0 } ?? []
+    return listed.split(separator: UInt8(ascii: "\n"))
+      .compactMap { Int32(String(decoding: $0, as: UTF8.self)) }
+  }
+
+  /// Kills all processes in it, also those that are just starting. Start no process in it
+  /// afterwards: Linux 6.14, and older versions with the same change, may kill that process too.
+  public func kill() { _ = write(killing.number, "1", 1) }
+
+  /// The path of a group whose place in the tree of groups is known.
+  ///
+  /// - Throws: `ENOENT` if it is gone, and where control groups of version 2 are not mounted.
+  public static func path(of place: String) throws(SystemError) -> String {
+    // Beside groups of version 1, those of version 2 have a folder of their own.
+    for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
+    where access("\(root)\(place)/cgroup.procs", F_OK) == 0 {
+      return "\(root)\(place)"
+    }
+    throw SystemError("find", "control groups of version 2", code: ENOENT)
+  }
+}

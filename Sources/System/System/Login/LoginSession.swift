@@ -1,0 +1,249 @@
+import CLinux
+import Glibc
+
+/// Whether the person at this machine's keyboards is in the session that is followed.
+public enum SessionPresence: Hashable, Sendable {
+  /// The session is the active one of `seat0`, and not locked; or the machine has no sessions,
+  /// because it has no systemd-logind.
+  case inFront
+  /// The session is not in front, for this reason.
+  case absent(Reason)
+
+  /// Why a session is not in front.
+  public enum Reason: Hashable, Sendable, CustomStringConvertible {
+    /// There is no session: the user has only a process, or the seat is empty.
+    case noSession
+    /// The session is not on the machine's first seat, `seat0`: it came over the network, for
+    /// example.
+    case noSeat
+    /// Another session of the seat is the active one.
+    case inactive
+    /// The screen is locked.
+    case locked
+    /// systemd-logind does not answer.
+    case noAnswer
+
+    /// The message for the user.
+    public var description: String {
+      switch self {
+      case .noSession: "this user has no session on a seat"
+      case .noSeat: "this session is not on seat0"
+      case .inactive: "this session is not the active one of its seat"
+      case .locked: "this session is locked"
+      case .noAnswer: "systemd-logind does not answer"
+      }
+    }
+  }
+}
+
+/// Follows a session, by the D-Bus interface of systemd-logind.
+///
+/// The session of this process is the one that the process belongs to. A unit of the user's service
+/// manager belongs to none; its session is the one that logind calls the user's display: a
+/// graphical session, if there is one.
+///
+/// See `org.freedesktop.login1(5)`. The loop wakes up when a session begins, ends or changes.
+public final class LoginSession {
+  /// Which session to follow.
+  public enum Choice: Sendable {
+    /// That of this process.
+    case own
+    /// The active session of the machine's first seat, `seat0`, of whatever user. A session that
+    /// becomes active counts as absent until logind has described it. A greeter is no session.
+    case ofSeat
+  }
+
+  /// The presence as last told.
+  public private(set) var presence: SessionPresence?
+  /// The name of the session: the path of its object on the bus; `-` before there is one.
+  public private(set) var name = "-"
+
+  private let choice: Choice
+  private let loop: EventLoop
+  private let told: (SessionPresence) -> Void
+  /// The name of the session that this process was in at first; it may move to a unit later.
+  private let own = ServiceManager.own(sd_pid_get_session)
+  private var bus: Bus?
+  // The closures have this object `unowned`: it owns the timer and the slots that call them. An
+  // answer may come when it is gone, so `ask` has it `weak`.
+  /// Matches that last as long as the connection, and those of the present session.
+  private var slots: [BusSlot] = []
+  private var sessionSlot: BusSlot?
+  private var session: ToldSession
+  private var retry: EventSource?
+  /// The number of the last round of questions: answers to older ones are not used.
+  private var round = 0
+
+  /// Follows the session. Calls `told`, from the loop, with the presence once it is known, and
+  /// whenever it changes.
+  ///
+  /// - Throws: if the loop refuses a timer.
+  public init(
+    _ choice: Choice = .own, on loop: EventLoop, told: @escaping (SessionPresence) -> Void
+  ) throws(SystemError) {
+    (self.choice, self.loop, self.told) = (choice, loop, told)
+    session = ToldSession(mayGreet: choice == .own)
+    // `told` must not be called before the caller has this object, so the loop connects.
+    retry = try loop.addTimer { [unowned self] in connect() }
+    retry?.set(at: 0)
+  }
+
+  // MARK: - The connection
+
+  private func connect() {
+    do throws(SystemError) {
+      let bus = try Bus(.system, on: loop)
+      slots = [
+        try bus.whenLost { [unowned self] in lose() },
+        // Most of these signals tell that a session began or ended.
+        try bus.signals(Login1.signals(of: Login1.manager, at: Login1.path)) {
+          [unowned self] _ in find()
+        },
+        // logind ended, or was restarted.
+        try bus.owner(of: Login1.name) { [unowned self] isThere in
+          if isThere { find() } else { forget() }
+        },
+      ]
+      if choice == .ofSeat {
+        slots.append(
+          try bus.signals(Login1.changes(of: Login1.seat, at: Login1.seatPath)) {
+            [unowned self] _ in find()
+          })
+      }
+      self.bus = bus
+      find()
+    } catch {
+      // No socket means no logind: the bus's socket exists even while nothing listens on it.
+      if presence == nil, error.code == ENOENT { tell(.inFront) } else { lose() }
+    }
+  }
+
+  /// The connection is lost. Until the next one, nothing tells of the session, so it counts as
+  /// absent.
+  private func lose() {
+    // A new round, so that the errors which end the connection's calls are ignored.
+    round += 1
+    tell(.absent(.noAnswer))
+    (slots, sessionSlot, bus) = ([], nil, nil)
+    session.lose()
+    retry?.set(after: .seconds(5))
+  }
+
+  /// logind has ended. Nothing tells of a lock screen until logind is back.
+  private func forget() {
+    round += 1
+    session.forgetLock()
+    tell(.absent(.noAnswer))
+  }
+
+  private func tell(_ presence: SessionPresence) {
+    guard presence != self.presence else { return }
+    self.presence = presence
+    told(presence)
+  }
+
+  // MARK: - Finding the session
+
+  /// Finds the session of this process, else the user's display; or the one in front on the seat.
+  private func find() {
+    round += 1
+    let call =
+      switch choice {
+      case .own: Login1.call("GetSession", .string(own ?? "auto"))
+      case .ofSeat: BusCall.getAll(of: Login1.seat, at: Login1.seatPath, from: Login1.name)
+      }
+    ask(call) { [unowned self] answer in
+      guard let first = values(in: answer)?.first else { return }
+      // `ActiveSession` is a name and a path; without an active session, the path is `/`.
+      let path = choice == .own ? first.text : first["ActiveSession"]?.elements?.last?.text
+      switch path {
+      case "/"?:
+        endSession()
+        tell(.absent(.noSession))
+      case let path?: follow(path)
+      case nil: lose()
+      }
+    }
+  }
+
+  /// Asks, and calls `answered` unless a later round of questions has begun by then.
+  private func ask(
+    _ call: BusCall, answered: @escaping (Result<[BusValue], BusError>) -> Void
+  ) {
+    let asked = round
+    bus?.call(call) { [weak self] answer in if asked == self?.round { answered(answer) } }
+  }
+
+  /// The values of an answer about the session; otherwise tells why there are none.
+  private func values(in answer: Result<[BusValue], BusError>) -> [BusValue]? {
+    switch answer {
+    case .success(let values): return values
+    case .failure(let error) where Login1.isMissing(error):
+      endSession()
+      tell(.absent(.noSession))
+    // logind may not have answered in time, or is about to start.
+    case .failure: if Login1.isRunning { lose() } else { tell(.inFront) }
+    }
+    return nil
+  }
+
+  // MARK: - The session
+
+  private func follow(_ path: String) {
+    let interface = Login1.interface("Session")
+    if session.follow(path) {
+      if choice == .ofSeat { tell(.absent(.inactive)) }
+      name = path
+      sessionSlot = try? bus?.signals(Login1.changes(of: interface, at: path)) {
+        [unowned self] values in
+        guard values.count > 1 else { return }
+        if let presence = session.take(change: values[1]) { tell(presence) }
+      }
+    }
+    ask(.getAll(of: interface, at: path, from: Login1.name)) { [unowned self] answer in
+      guard let all = values(in: answer)?.first else { return }
+      tell(session.take(all: all))
+    }
+  }
+
+  private func endSession() {
+    sessionSlot = nil
+    session.lose()
+  }
+}
+
+/// systemd-logind on the bus.
+private enum Login1 {
+  static let name = "org.freedesktop.login1"
+  static let path = "/org/freedesktop/login1"
+  static let manager = interface("Manager")
+  static let seat = interface("Seat")
+  static let seatPath = "\(path)/seat/seat0"
+  /// See `sd-login(3)`, which looks at the same folder.
+  static var isRunning: Bool { access("/run/systemd/seats/", F_OK) == 0 }
+
+  /// Whether the error says that there is no such session, or none of the user.
+  static func isMissing(_ error: BusError) -> Bool {
+    [
+      "org.freedesktop.DBus.Error.UnknownObject", "\(name).NoSuchSession",
+      "\(name).NoSessionForPID",
+    ].contains(error.name)
+  }
+
+  static func interface(_ kind: String) -> String { "\(name).\(kind)" }
+
+  static func call(_ member: String, _ argument: BusValue) -> BusCall {
+    BusCall(to: name, path: path, interface: manager, member: member, [argument])
+  }
+
+  /// The rule for the signals of an interface.
+  static func signals(of interface: String, at path: String) -> String {
+    "sender='\(name)',path='\(path)',interface='\(interface)'"
+  }
+
+  /// The rule for changes of the properties of an interface. The signal has the interface's name, a
+  /// dictionary of the changed properties, and the names of those whose values are not told.
+  static func changes(of interface: String, at path: String) -> String {
+    signals(of: "org.freedesktop.DBus.Properties", at: path) + ",arg0='\(interface)'"
+  }
+}

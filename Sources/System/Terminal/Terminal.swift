@@ -1,0 +1,57 @@
+import Glibc
+import System
+
+/// The terminal on standard output, and its alternate screen for drawing.
+public final class Terminal {
+  private let typed = SilentTerminal(STDIN_FILENO)
+  private var isTaken = false
+
+  /// The terminal; `nil` if standard output is not a terminal, or `TERM` is unset or `dumb`.
+  public init?() {
+    let kind = environment("TERM") ?? "dumb"
+    guard isatty(STDOUT_FILENO) == 1, kind != "dumb" else { return nil }
+  }
+
+  deinit { leave() }
+
+  /// How many columns and rows it has now.
+  public var size: (columns: Int, rows: Int) {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
+    else { return (80, 24) }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+
+  /// The descriptor on which typed characters arrive one by one, from ``enter()`` to ``leave()``;
+  /// `nil` if standard input is not a terminal.
+  public var input: Int32? { isatty(STDIN_FILENO) == 1 ? STDIN_FILENO : nil }
+
+  /// Switches to the alternate screen without a cursor, and silences the input.
+  public func enter() {
+    guard !isTaken else { return }
+    // Stops this program while it is in the background, as the kernel does when settings change.
+    if typed?.isInForeground == false { raise(SIGTTOU) }
+    isTaken = true
+    typed?.enter()
+    write("\u{1b}[?1049h\u{1b}[?25l")
+  }
+
+  /// Restores the main screen, the cursor and the input.
+  public func leave() {
+    guard isTaken else { return }
+    isTaken = false
+    write("\u{1b}[?25h\u{1b}[?1049l")
+    typed?.leave()
+  }
+
+  /// Shows these lines, and nothing else.
+  public func show(_ lines: [TerminalText]) {
+    let rows: [TerminalText] = lines.map { "\($0)\u{1b}[K" }
+    write("\u{1b}[H\(rows.joined(separator: "\r\n"))\u{1b}[J")
+  }
+
+  private func write(_ text: TerminalText) {
+    var text = text.description
+    text.withUTF8 { bytes in try? writeAll(UnsafeRawBufferPointer(bytes), to: STDOUT_FILENO, "") }
+  }
+}

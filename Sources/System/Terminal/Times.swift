@@ -1,0 +1,68 @@
+import System
+
+/// Why a text is not a valid time.
+public enum DurationFault: Error {
+  /// It is not a decimal number with a unit.
+  case noTime
+  /// It is a number without a unit.
+  case noUnit
+  /// It is not a whole number of microseconds.
+  case tooFine
+  /// It is longer or shorter than allowed.
+  case outside
+}
+
+extension Duration {
+  /// The duration written as a decimal number and a unit, `h`, `m`, `s`, `ms` or `us`; exact to the
+  /// microsecond, and less than 10¹² of its unit.
+  public init(
+    written text: String,
+    within range: ClosedRange<Duration> = Duration.zero...Duration.seconds(1 << 40)
+  ) throws(DurationFault) {
+    let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+    let scale: Int64
+    switch text[number.endIndex...] {
+    case "h": scale = 3_600_000_000
+    case "m": scale = 60_000_000
+    case "s": scale = 1_000_000
+    case "ms": scale = 1000
+    case "us": scale = 1
+    case "" where !number.isEmpty: throw .noUnit
+    default: throw .noTime
+    }
+    let parts = number.split(separator: ".", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { throw .noTime }
+    guard parts[0].count <= 12, let whole = Int64(parts[0]) else { throw .outside }
+    // A fraction adds less than one unit.
+    guard whole < Int64.max / scale else { throw .outside }
+    var microseconds = whole * scale
+    if parts.count == 2 {
+      guard parts[1].count <= 6, let digits = Int64(parts[1]) else { throw .tooFine }
+      let divisor = (0..<parts[1].count).reduce(Int64(1)) { power, _ in power * 10 }
+      guard (digits * scale).isMultiple(of: divisor) else { throw .tooFine }
+      microseconds += digits * scale / divisor
+    }
+    self = .microseconds(microseconds)
+    guard range.contains(self) else { throw .outside }
+  }
+
+  /// A duration of whole microseconds, as ``init(written:within:)`` reads it.
+  public var written: String {
+    let microseconds = wholeMicroseconds
+    if microseconds.isMultiple(of: 1_000_000) { return "\(microseconds / 1_000_000)s" }
+    if microseconds.isMultiple(of: 1000) { return "\(microseconds / 1000)ms" }
+    return "\(microseconds)us"
+  }
+}
+
+/// The microseconds of a time such as `500ms`, `12.5s`, `2h` or, in seconds, `12.5`.
+///
+/// - Throws: `UsageError` for any other text, and for a time finer than a microsecond.
+public func microseconds(of text: String) throws(UsageError) -> Int64 {
+  let isWithoutUnit = text.last?.isNumber ?? false
+  do {
+    return try Duration(written: isWithoutUnit ? "\(text)s" : text).wholeMicroseconds
+  } catch {
+    throw UsageError("'\(text)' is not a time such as 500ms, 2.5s or, in seconds, 2.5")
+  }
+}

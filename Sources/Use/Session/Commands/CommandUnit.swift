@@ -1,0 +1,220 @@
+import Glibc
+import System
+import Terminal
+
+/// Where a command of this process runs: `keymode-while-PID-NAME-command.service`, a unit of systemd.
+///
+/// The unit is bound to the unit that this process is in: its service, or else
+/// `keymode-while-PID-NAME.scope`, into which this process moves itself. The unit's own process, the
+/// keeper, waits for the end of a pipe that only this process can write to. So whatever ends this
+/// process, the keeper ends the command, even if the service lives on or the manager does not: by
+/// SIGTERM, and after the grace by the kernel's `cgroup.kill`, because to kill one process after the
+/// other may miss some of a command that keeps starting more. Nothing that the command starts can leave
+/// the unit by chance.
+///
+/// Where systemd stops the unit, it sends SIGTERM to the keeper only (`KillMode=mixed`), and
+/// `ExecStopPost` takes over; where the keeper was killed, `ExecStop` does. This process notices, and
+/// ends the command itself. So both wait for the end of the pipe first; if that takes until
+/// `TimeoutStopUSec`, as where this process is stopped, they kill the command at once. Systemd kills
+/// what is left in the unit at last.
+///
+/// See `org.freedesktop.systemd1(5)` and `systemd.service(5)`.
+final class CommandUnit {
+  /// The path of the unit's control group.
+  private let path: String
+  private var lastRun = 0
+
+  /// The writing end of the pipe.
+  private let pipe: FileDescriptor
+  /// Where this process is in another PID namespace than the manager, neither has a number.
+  private let keeper: ForeignProcess?
+  private let manager: ForeignProcess?
+
+  /// Makes the unit. Returns once the manager has made it.
+  ///
+  /// - Parameter grace: how long the command may take to end.
+  /// - Throws: ``NoCommandUnit``.
+  init(grace: Duration) throws {
+    // Root uses the system's manager, even under sudo in a terminal of another user's manager. Only
+    // in a unit of root's own user manager does it use that one.
+    let userUnit = ServiceManager.userUnit
+    let isOfUser = geteuid() != 0 || userUnit != nil && ServiceManager.owner == 0
+    let unit = isOfUser ? userUnit : userUnit == nil ? ServiceManager.systemUnit : nil
+    let service = unit.flatMap { $0.hasSuffix(".service") ? $0 : nil }
+    let address: Bus.Address = isOfUser ? .userManager : .systemManager
+    let latest = grace + .seconds(2)
+    // The unit of a process that was killed may last for a grace, and its number be used again.
+    let own = "keymode-while-\(getpid())-\(ServiceManager.randomName().prefix(8))"
+    do {
+      if service == nil {
+        // The sender: its own number may be another process's to the manager.
+        let sender = BusValue.array(of: "u", [.uint32(0)])
+        _ = try startUnit("\(own).scope", [("PIDs", sender)], by: address)
+      }
+      let bound = BusValue.array(of: "s", [.string(service ?? "\(own).scope")])
+      let ends = try FileDescriptor.pipe()
+      defer { close(ends.reading) }
+      pipe = FileDescriptor(owning: ends.writing)
+      let (onExit, ending) = (Self.onExit, Self.ending(grace: grace))
+      // Nothing while the keeper lives: systemd ends it next. A TERM comes from systemd after
+      // `TimeoutStopUSec`.
+      let stop = Self.shell(
+        """
+        read -r _ _ keeper _ </proc/${MAINPID:-none}/stat && test $keeper != Z && exit
+        trap exit TERM; \(onExit)
+        read -r _
+        \(ending)
+        """)
+      let started = try startUnit(
+        "\(own)-command.service",
+        [
+          ("Type", .string("exec")),
+          ("ExecStart", Self.shell("read -r _; trap '' TERM; \(onExit)\n\(ending)")),
+          ("ExecStop", stop), ("ExecStopPost", stop),
+          ("StandardInputFileDescriptor", .descriptor(ends.reading)),
+          ("StandardOutput", .string("null")), ("StandardError", .string("null")),
+          // `Before` makes it stop after this process, which ends the command first.
+          ("BindsTo", bound), ("Before", bound), ("KillMode", .string("mixed")),
+          ("TimeoutStopUSec", .uint64(UInt64(clamping: latest.wholeMicroseconds))),
+          ("Delegate", .bool(true)), ("OOMPolicy", .string("continue")),
+        ], by: address)
+      path = try ControlGroup.path(of: started.group)
+      guard let number = ControlGroup.processes(path).first else {
+        throw NoCommandUnit(text: "its unit has ended")
+      }
+      keeper = number > 0 ? try ForeignProcess(number) : nil
+      // Fails now, if no run could have a group.
+      _ = try ControlGroup(at: "\(path)/run-0")
+      manager = try started.manager.map { process in try ForeignProcess(process.number) }
+    } catch let error as any TerminalTextConvertible {
+      throw NoCommandUnit(
+        text: """
+          no command can be started, because systemd could not end it: \(error.text);
+          'loginctl enable-linger' starts a service manager for a user without a session, and \
+          'keymodectl watch --json' needs none
+          """)
+    }
+  }
+
+  /// Finds the unit's group, and has it killed when the shell ends, even for want of processes. Systemd
+  /// may run the shell in the group `.control` inside.
+  private static let onExit = #"""
+    while IFS=: read -r tree _ unit && test "$tree" != 0; do :; done </proc/self/cgroup
+    for root in /sys/fs/cgroup/unified /sys/fs/cgroup; do cd "$root${unit%/.control}" && break; done
+    trap 'for run in run-*; do test ! -w $run/cgroup.kill || echo 1 >$run/cgroup.kill; done' EXIT
+    """#
+
+  /// Asks all processes of the runs to end, and waits until they have ended or the grace is over. When
+  /// all that were asked have ended, what they have left behind is asked. The time is that since boot,
+  /// in hundredths of a second.
+  private static func ending(grace: Duration) -> String {
+    #"""
+    list() {
+      for inner in "$1"/*/ "$1"/.[!.]*/; do test ! -d "$inner" || list "${inner%/}"; done
+      while read -r process; do
+        present="$present $process"
+        case "$asked " in *" $process "*) known=yes ;; esac
+      done <"$1/cgroup.procs"
+    }
+    now() { read -r time _ </proc/uptime; time=${time%.*}${time#*.}; }
+    now; end=$((time + \#(grace.wholeMicroseconds / 10_000) + 1))
+    while present= known=; for run in run-*; do list "$run"; done; test "$present"; do
+      if test ! "$known"; then
+        asked=$present
+        for signal in TERM CONT; do
+          for process in $asked; do test "$process" = 0 || kill -s $signal "$process"; done
+        done
+      fi
+      now; test $time -lt $end || break
+      sleep 0.02
+    done
+    """#
+  }
+
+  /// A shell with this script, in systemd's form: the program, its arguments, and `true`. If a failure
+  /// counted, systemd would kill the command at once.
+  private static func shell(_ script: String) -> BusValue {
+    // Systemd would replace variables itself.
+    let text = script.split(separator: "$", omittingEmptySubsequences: false).joined(
+      separator: "$$")
+    let list = BusValue.array(of: "s", ["/bin/sh", "-c", text].map(BusValue.string))
+    return .array(of: "(sasb)", [.structure([.string("/bin/sh"), list, .bool(true)])])
+  }
+
+  /// Makes a control group for a run of the command. Throws if the unit has ended.
+  func group() throws(SystemError) -> ControlGroup {
+    lastRun += 1
+    return try ControlGroup(at: "\(path)/run-\(lastRun)")
+  }
+
+  /// Has the loop call `lost` when the unit or its manager ends, until the returned sources are
+  /// released.
+  func watch(
+    on loop: EventLoop, lost: @escaping (NoCommandUnit) -> Void
+  ) throws(SystemError) -> [EventSource] {
+    let stopped = NoCommandUnit(
+      text: "systemd's unit of the command was stopped; so was the command")
+    let ended = NoCommandUnit(text: "the service manager has ended; so has the command")
+    var sources: [EventSource] = []
+    for case (let process?, let reason) in [(keeper, stopped), (manager, ended)] {
+      sources.append(try loop.addIO(process.descriptor, .readable) { _ in lost(reason) })
+    }
+    return sources
+  }
+}
+
+/// Why no command can be started, or why it has ended with its unit.
+struct NoCommandUnit: Error, TerminalTextConvertible {
+  let text: TerminalText
+}
+
+/// Has a service manager start a new unit, and waits until it has.
+///
+/// - Returns: the place of its control group, and the manager's process.
+private func startUnit(
+  _ name: String, _ properties: [(name: String, value: BusValue)], by address: Bus.Address
+) throws -> (group: String, manager: PeerProcess?) {
+  let run = try Run<String>()
+  var job: String?
+  // The manager, once it is made: its own closure calls it.
+  var known: SystemdManager?
+  let manager = try SystemdManager(address, on: run.loop) { end in
+    guard end.job == job else { return }
+    guard end.result == "done" else {
+      return run.fail(NoCommandUnit(text: "the job for its unit ended as '\(end.result)'"))
+    }
+    known?.call("GetUnitProcesses", [.string(name)]) { answer in
+      // Each process is its control group, its number and its command line.
+      guard case .success(let values) = answer,
+        let group = values.first?.elements?.first?.elements?.first?.text
+      else { return run.fail(NoCommandUnit(text: "its unit has no process")) }
+      run.end(group)
+    }
+  } lost: {
+    run.fail(SystemError("make a unit", code: ECONNRESET))
+  }
+  known = manager
+  defer { known = nil }
+  let late = try run.loop.call(after: .seconds(10)) {
+    run.fail(SystemError("make a unit", code: ETIMEDOUT))
+  }
+  let all =
+    properties + [
+      ("Description", .string("keymodectl while")),
+      ("CollectMode", .string("inactive-or-failed")),
+    ]
+  let arguments = all.map { BusValue.structure([.string($0.name), .variant($0.value)]) }
+  manager.call(
+    "StartTransientUnit",
+    [
+      .string(name), .string("replace"), .array(of: "(sv)", arguments),
+      .array(of: "(sa(sv))", []),
+    ]
+  ) { answer in
+    switch answer {
+    case .success(let values): job = values.first?.text
+    case .failure(let error): run.fail(error)
+    }
+  }
+  return (try run.untilEnd(keeping: manager, late), manager.process)
+}

@@ -1,0 +1,165 @@
+import Glibc
+public import System
+import Terminal
+
+/// What became of a command.
+public enum CommandOutcome: Hashable, Sendable {
+  /// It could not be started, for this `errno`.
+  case failed(Int32)
+  /// It has ended in this way, and nothing of it is left. If only a tracer learned its status, it
+  /// counts as killed.
+  case ended(ChildProcess.End)
+
+  /// The exit status that a shell gives for this outcome.
+  public var exitStatus: Int32 {
+    switch self {
+    case .ended(.exited(let status)): status
+    case .ended(.signalled(let number)): 128 + number
+    case .failed(let code): code == ENOENT ? 127 : 126
+    }
+  }
+}
+
+/// A command that has one run at a time, in a control group. A run ends with all that it has
+/// started.
+final class ContainedCommand {
+  private let command: [String]
+  private let unit: CommandUnit
+  private let loop: EventLoop
+  private let grace: Duration
+  private let told: (CommandOutcome) -> Void
+
+  private var group: ControlGroup?
+  private var first: ChildProcess?
+  private var outcome: CommandOutcome?
+  /// The processes that existed when the first one's process group was asked to end.
+  private var asked: Set<Int32> = []
+  /// Whether the command was told to end, or its first process has ended: the grace has begun, and
+  /// is not prolonged.
+  private var isEnding = false
+  // Their handlers have this object unowned, because it owns them.
+  private var firstEnds: EventSource?
+  private var groupChanges: EventSource?
+  private var deadline: EventSource?
+
+  /// A command that runs in `unit`. The loop calls `told` with what became of each run that
+  /// has begun.
+  init(
+    _ command: [String], in unit: CommandUnit, grace: Duration, on loop: EventLoop,
+    told: @escaping (CommandOutcome) -> Void
+  ) throws(SystemError) {
+    (self.command, self.unit, self.grace) = (command, unit, grace)
+    (self.loop, self.told) = (loop, told)
+    deadline = try loop.addTimer { [unowned self] in
+      // What has left the group and is another user's by now is beyond reach.
+      let isBeyondReach = !kill() && group?.isPopulated == false
+      // The kernel reports an empty group up to 10 ms late; never, if the end of the unit removed
+      // the group first.
+      look(orGivingUp: isBeyondReach)
+      if isEnding { deadline?.set(after: .milliseconds(100)) }
+    }
+  }
+
+  /// Starts the command, with these variables added to those of this process.
+  ///
+  /// - Precondition: it does not run.
+  /// - Returns: the `errno` if it could not be started; `nil` if it runs.
+  func start(adding variables: [(name: String, value: String)]) -> Int32? {
+    for (name, value) in variables { setenv(name, value, 1) }
+    do throws(SystemError) {
+      let group = try unit.group()
+      groupChanges = try loop.addIO(group.changes, .exceptional) { [unowned self] _ in look() }
+      let first = try ChildProcess(running: command, in: group)
+      (self.group, self.first) = (group, first)
+      firstEnds = try loop.addIO(first.descriptor, .readable) { [unowned self] _ in look() }
+      return nil
+    } catch {
+      // If the loop refused its descriptor, the command runs already.
+      if kill() { _ = first?.end(waiting: true) }
+      forget()
+      return error.code
+    }
+  }
+
+  /// Ends the command: by this signal to its process group, and after the grace by SIGKILL to all
+  /// that is left of it. A second call sends its signal too, within the same grace.
+  func end(by signal: Int32) {
+    guard first != nil else { return }
+    asked = Set(group?.members ?? [])
+    send(signal)
+    // A stopped process could not end.
+    send(SIGCONT)
+    beginGrace()
+  }
+
+  /// Kills what is left of the command, and its first process wherever that is. Returns `false` if
+  /// that is another user's.
+  @discardableResult
+  func kill() -> Bool {
+    group?.kill()
+    return first?.kill() != false
+  }
+
+  // MARK: - What happens
+
+  private func look(orGivingUp isBeyondReach: Bool = false) {
+    // Read even if it is not needed: only this makes the descriptor unready.
+    let isPopulated = group?.isPopulated == true
+    guard first?.hasEnded == true || isBeyondReach else { return }
+    if outcome == nil { outcome = first?.end().map(CommandOutcome.ended) }
+    // The descriptor of an ended process stays readable, so its source must go.
+    if let ended = firstEnds {
+      ended.end()
+      firstEnds = nil
+      ask()
+      beginGrace()
+    }
+    guard !isPopulated else { return }
+    let outcome = outcome ?? .ended(.signalled(SIGKILL))
+    forget()
+    told(outcome)
+  }
+
+  /// Begins the grace, unless it has begun. After it, what is left is killed.
+  private func beginGrace() {
+    if !isEnding { deadline?.set(after: grace) }
+    isEnding = true
+  }
+
+  // MARK: - What is done
+
+  /// Sends a signal to the command's process group.
+  private func send(_ signal: Int32) {
+    if firstEnds != nil {
+      first?.send(signal)
+    } else if let number = first?.number {
+      // The first process has ended, so its number may be another group's by now, unless a process
+      // of the command is still in its group.
+      for process in group?.members ?? [] where getpgid(process) == number {
+        Glibc.kill(process, signal)
+      }
+    }
+  }
+
+  /// Asks all processes that the first one has left behind to end, except those in its process group
+  /// that were asked before.
+  ///
+  /// A shell may block signals while it starts a process. A signal that the group gets before that
+  /// process exists then ends only the shell.
+  private func ask() {
+    let number = first?.number
+    for process in group?.members ?? [] where !asked.contains(process) || getpgid(process) != number
+    {
+      Glibc.kill(process, SIGTERM)
+      Glibc.kill(process, SIGCONT)
+    }
+  }
+
+  private func forget() {
+    groupChanges?.end()
+    firstEnds?.end()
+    deadline?.disable()
+    (groupChanges, firstEnds) = (nil, nil)
+    (group, first, outcome, asked, isEnding) = (nil, nil, nil, [], false)
+  }
+}

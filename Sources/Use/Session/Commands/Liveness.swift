@@ -1,0 +1,103 @@
+import KeymodeClient
+import System
+import Terminal
+import Wire
+
+/// While this program acts on a state, notices a daemon that does not answer, and tells the service
+/// manager that the program lives. In a service, the manager's watchdog ends a program that hangs.
+///
+/// An idle program is never woken.
+final class Liveness {
+  /// How often the daemon is asked, and the manager told that this program lives.
+  private static let interval = Duration.milliseconds(300)
+  /// How long the daemon may take to answer.
+  private static let patience = Duration.milliseconds(500)
+  /// How long the manager waits for a sign of life before it takes this program for hung.
+  private static let watchdog = Duration.seconds(1)
+
+  private let directory: String
+  private let loop: EventLoop
+  private let silent: (ClientError) -> Void
+  private var tick: EventSource?
+  /// The last question, whose connection the next one uses, so that a flood of connections does not
+  /// delay that; `nil` before the first one, and after a failure.
+  private var question: PendingAnswer<StateMessage>?
+  /// Calls when there is something of ``question``, or tells of a failure.
+  private var answers: EventSource?
+  private var isAsking = false
+  /// Whether ``question`` was ever answered.
+  private var hasAnswered = false
+  private var isWatching = false
+
+  /// - Parameter silent: called from the loop if the daemon does not answer, with the reason.
+  init(
+    of directory: String, on loop: EventLoop, silent: @escaping (ClientError) -> Void
+  ) throws(SystemError) {
+    (self.directory, self.loop, self.silent) = (directory, loop, silent)
+    // Unowned, as below: this object owns the sources, which go with it.
+    tick = try loop.addTimer { [unowned self] in look() }
+  }
+
+  /// Begins to ask, unless it does already.
+  func begin() {
+    guard !isWatching else { return }
+    isWatching = true
+    ServiceManager.notify("WATCHDOG_USEC=\(Self.watchdog.wholeMicroseconds)")
+    look()
+  }
+
+  /// Stops until ``begin()``.
+  func end() {
+    guard isWatching else { return }
+    isWatching = false
+    forget()
+    tick?.disable()
+    ServiceManager.notify("WATCHDOG_USEC=0")
+  }
+
+  private func look() {
+    ServiceManager.notify("WATCHDOG=1")
+    tick?.set(after: Self.interval)
+    if !isAsking { ask() }
+  }
+
+  private func ask() {
+    isAsking = true
+    let deadline = SuspendingClock.now.advanced(by: Self.patience)
+    do throws(ClientError) {
+      if let question { return try question.ask(until: deadline) }
+      let first = try PendingAnswer(to: .state, in: directory, until: deadline)
+      question = first
+      answers = try? loop.addIO(first.descriptor, .readable) { [unowned self] _ in hear(first) }
+    } catch {
+      // Told from the loop: a caller of ``begin()`` has not begun yet.
+      answers = try? loop.call(after: .zero) { [unowned self] in take(error) }
+    }
+  }
+
+  private func hear(_ question: PendingAnswer<StateMessage>) {
+    do throws(ClientError) {
+      guard try question.advance() != nil else { return }
+      (isAsking, hasAnswered) = (false, true)
+    } catch {
+      take(error)
+    }
+  }
+
+  private func take(_ error: ClientError) {
+    let wasConnected = hasAnswered
+    forget()
+    switch error {
+    // A daemon that refuses, such as one with too many clients, does not hang.
+    case .refused: break
+    case .connectionLost where wasConnected: ask()
+    case .noDaemon, .permissionDenied, .noAnswer, .connectionLost, .badReply, .failed, .cancelled:
+      silent(error)
+    }
+  }
+
+  private func forget() {
+    (answers, question) = (nil, nil)
+    (isAsking, hasAnswered) = (false, false)
+  }
+}

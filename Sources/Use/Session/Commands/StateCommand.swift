@@ -1,0 +1,167 @@
+import Glibc
+public import KeymodeClient
+public import System
+import StateMachines
+public import Terminal
+
+/// A command that runs while states last: `keymodectl while`.
+///
+/// ``CommandRules`` decide; this follows the states, reads signals, and starts and ends the
+/// command, which runs in a ``CommandUnit``.
+public final class StateCommand {
+  /// How this program ends.
+  public enum End: Hashable, Sendable {
+    /// As the command that ran once.
+    case command(CommandOutcome)
+    /// By this signal, which it received.
+    case signal(Int32)
+  }
+
+  private let command: [String]
+  private let conditions: StateConditions
+  private let directory: String
+  private let notify: (TerminalText) -> Void
+  private let explain: (ClientError) -> TerminalText
+
+  private let run: Run<End>
+  private var contained: ContainedCommand?
+  private var liveness: Liveness?
+  private var losses: [EventSource] = []
+
+  private var held: HeldConditions
+  private var machine: StateMachine<CommandRules>
+  /// How this program ends, once the command has ended; `nil` while it goes on.
+  private var end: Result<End, any Error>?
+  private var hasTold = false
+  /// Whether this program is to be stopped, as by Ctrl+Z, once the command has ended.
+  private var isToStop = false
+
+  /// A command for the states of the daemon that serves in `directory`.
+  ///
+  /// - Parameters:
+  ///   - command: the program and its arguments; at least the program.
+  ///   - isOnce: whether it runs a single time, after which
+  ///     ``result(grace:anySession:mayWait:)`` returns.
+  ///   - notify: receives what the user should know.
+  ///   - explain: says why there is no daemon, and what the user can do.
+  public init(
+    _ command: [String], while conditions: StateConditions, of directory: String, isOnce: Bool,
+    notify: @escaping (TerminalText) -> Void,
+    explain: @escaping (ClientError) -> TerminalText
+  ) throws(SystemError) {
+    run = try Run()
+    (self.command, self.conditions, self.directory) = (command, conditions, directory)
+    (self.notify, self.explain) = (notify, explain)
+    held = HeldConditions(conditions)
+    machine = StateMachine(CommandRules(isOnce: isOnce))
+  }
+
+  /// Runs the command whenever the conditions hold, until a signal, or the end of a command that
+  /// runs once. Then the command and all its descendants have ended.
+  ///
+  /// - Parameters:
+  ///   - grace: how long the command may take to end.
+  ///   - anySession: whether states count even if the user's session is not in front.
+  ///   - mayWait: whether to wait for a daemon, at the start and when it ends.
+  /// - Throws: if systemd cannot make a unit for the command, `UsageError` if the daemon lacks a
+  ///   state of the conditions, ``ClientError`` if waiting would not help, and `SystemError` if a
+  ///   system call fails.
+  public func result(grace: Duration, anySession: Bool, mayWait: Bool) throws -> End {
+    let loop = run.loop
+    // Before the unit: making it may move this process out of its session.
+    let follower = try StatesFollower(
+      directory, checking: conditions, on: loop, anySession: anySession, mayWait: mayWait
+    ) { [self] occurrence in
+      switch occurrence {
+      case .success(let occurrence): take(occurrence)
+      case .failure(let error): quit(.failure(error))
+      }
+    }
+    // Before the unit: a manager that waits until this process is ready starts no other unit.
+    ServiceManager.notify("READY=1")
+    let unit = try CommandUnit(grace: grace)
+    let heeded = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP].filter { !Signals.isIgnored($0) }
+    let signals = try loop.addSignals(heeded) { [self] in heed($0) }
+    let contained = try ContainedCommand(command, in: unit, grace: grace, on: loop) {
+      [self] in ended($0)
+    }
+    self.contained = contained
+    liveness = try Liveness(of: directory, on: loop) { [self] _ in take(.left) }
+    losses = try unit.watch(on: loop) { [self] in
+      losses = []
+      quit(.failure($0))
+    }
+    defer { contained.kill() }
+    return try run.untilEnd(keeping: follower, signals)
+  }
+
+  // MARK: - What happens
+
+  private func take(_ occurrence: Occurrence) {
+    tell(occurrence)
+    if let event = held.take(occurrence) { take(event) }
+  }
+
+  /// Says at the start why the command waits, if it does.
+  private func tell(_ occurrence: Occurrence) {
+    defer { hasTold = true }
+    guard !hasTold, case .unknown(let reason) = occurrence else { return }
+    let text = if case .noDaemon(let error) = reason { explain(error) } else { reason.text }
+    let isLocked = reason == .sessionNotInFront(.locked)
+    notify("\(text);\n\(isLocked ? "the command starts once it is unlocked" : "waiting for it")")
+  }
+
+  private func heed(_ signal: Int32) {
+    if signal == SIGTSTP {
+      isToStop = true
+      take(.left)
+      stopIfWanted()
+    } else {
+      quit(.success(.signal(signal)), by: signal)
+    }
+  }
+
+  /// Ends this program, after the command, which gets this signal.
+  private func quit(_ end: Result<End, any Error>, by signal: Int32 = SIGTERM) {
+    self.end = self.end ?? end
+    take(.quit, endingBy: signal)
+  }
+
+  private func ended(_ outcome: CommandOutcome) {
+    if machine.rules.isOnce { end = end ?? .success(.command(outcome)) }
+    take(.ended)
+  }
+
+  // MARK: - What is done
+
+  private func take(_ event: CommandRules.Event, endingBy signal: Int32 = SIGTERM) {
+    guard let transition = machine.take(event) else {
+      // A second signal is passed on, too.
+      if event == .quit { contained?.end(by: signal) }
+      return
+    }
+    if machine.state == .waiting { liveness?.end() }
+    switch machine.rules.action(from: transition.from, to: transition.to) {
+    case .start: start()
+    case .end: contained?.end(by: signal)
+    case .finish: if let end { run.end(with: end) }
+    case nil: break
+    }
+    stopIfWanted()
+  }
+
+  private func start() {
+    liveness?.begin()
+    let variables = held.entering?.variables ?? []
+    guard let failure = contained?.start(adding: variables) else { return }
+    notify("\(SystemError("run", command.first ?? "", code: failure))")
+    ended(.failed(failure))
+  }
+
+  /// Stops this program, if no command runs: while stopped, it could not end one.
+  private func stopIfWanted() {
+    guard isToStop, machine.state == .waiting else { return }
+    isToStop = false
+    raise(SIGSTOP)
+  }
+}

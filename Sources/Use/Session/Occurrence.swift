@@ -1,0 +1,160 @@
+public import KeyboardModes
+public import KeymodeClient
+public import System
+public import Terminal
+
+/// What becomes known of the states: what they are, or that each counts as ended.
+public enum Occurrence: Hashable, Sendable {
+  /// The states after `change`. Without a change, the states as they are at the start, after missed
+  /// changes, once a daemon is back, or once the session is in front again.
+  case states(CountedStates, change: Change?)
+  /// Every state counts as left.
+  case unknown(Reason)
+
+  /// Why no state counts.
+  public enum Reason: Hashable, Sendable, TerminalTextConvertible {
+    /// There is no connection to the daemon.
+    case noDaemon(ClientError)
+    /// The user's session is locked, in the background or gone: keys may be another user's.
+    case sessionNotInFront(SessionPresence.Reason)
+
+    /// The message for the user.
+    public var text: TerminalText {
+      switch self {
+      case .noDaemon(let error): error.text
+      case .sessionNotInFront(let reason): "\(reason)"
+      }
+    }
+  }
+}
+
+/// The states of the machines, and which of them count.
+///
+/// A state that was entered while the session was not in front counts as left until the machine's
+/// next change, although it lasts: the key that entered it was typed on a locked screen, or by
+/// another user, and must not start anything once the session is in front.
+public struct CountedStates: Hashable, Sendable {
+  /// The states.
+  public let modes: Modes
+  /// The machines whose state was entered while the session was not in front.
+  let enteredElsewhere: Set<Machine>
+
+  /// The states, of which those of these machines count as left.
+  init(_ modes: Modes, enteredElsewhere: Set<Machine> = []) {
+    (self.modes, self.enteredElsewhere) = (modes, enteredElsewhere)
+  }
+
+  /// The state of a machine; `nil` if it counts as left.
+  public subscript(machine: Machine) -> String? {
+    enteredElsewhere.contains(machine) ? nil : modes[machine]
+  }
+}
+
+/// Merges the updates of the daemon with whether the session is in front.
+///
+/// | session      | daemon       | what is told                                    |
+/// | ------------ | ------------ | ----------------------------------------------- |
+/// | in front     | connected    | the states, and each change                     |
+/// | in front     | away         | `unknown(noDaemon)`, once                       |
+/// | not in front | either       | `unknown(sessionNotInFront)`, once              |
+///
+/// Until both are known nothing is told, except that the session is not in front.
+struct KnownStates {
+  private enum Daemon {
+    case unasked
+    case connected
+    case away(ClientError)
+  }
+
+  private var daemon = Daemon.unasked
+  private var presence: SessionPresence?
+  /// The states as last told by a daemon.
+  private var states: CountedStates?
+  /// Whether the session was in front at any time since the first states came.
+  private var haveBeenInFront = false
+
+  /// - Parameter presence: whether the session is in front; `nil` if that is not known yet.
+  init(presence: SessionPresence?) { self.presence = presence }
+
+  /// Takes an update of the daemon, and returns what it makes known, if anything.
+  mutating func take(_ update: Update) -> Occurrence? {
+    defer { noteFront() }
+    switch (update, daemon) {
+    case (.states(let message), _):
+      daemon = .connected
+      note(message.modes)
+      return presence == .inFront ? occurrence(after: nil) : nil
+    case (.change(let change), .connected):
+      if let states { note(states.modes.after(change)) }
+      return presence == .inFront ? occurrence(after: change) : nil
+    // The states follow, and include these changes.
+    case (.change, .unasked), (.change, .away), (.missed, _): return nil
+    case (.disconnected(let error), _):
+      daemon = .away(error)
+      return presence == .inFront ? occurrence(after: nil) : nil
+    }
+  }
+
+  /// Takes whether the session is in front now, and returns what that makes known, if anything.
+  mutating func take(_ now: SessionPresence) -> Occurrence? {
+    defer { noteFront() }
+    let before = presence
+    presence = now
+    // The first states may have come before it was known that the session is locked.
+    if !haveBeenInFront, let states {
+      self.states = CountedStates(
+        states.modes, enteredElsewhere: states.enteredElsewhere.union(atFirst))
+    }
+    // If only the reason changes, the states still count as left.
+    if case (.absent, .absent?) = (now, before) { return nil }
+    return now == before ? nil : occurrence(after: nil)
+  }
+
+  /// Notes the states, and which of the new ones were entered elsewhere.
+  private mutating func note(_ modes: Modes) {
+    var elsewhere = states?.enteredElsewhere ?? atFirst
+    if let before = states?.modes {
+      for machine in Machine.allCases
+      where before[machine] != modes[machine] || before.since(machine) != modes.since(machine) {
+        if case .absent = presence { elsewhere.insert(machine) } else { elsewhere.remove(machine) }
+      }
+    }
+    states = CountedStates(modes, enteredElsewhere: elsewhere)
+  }
+
+  private mutating func noteFront() {
+    if presence == .inFront, states != nil { haveBeenInFront = true }
+  }
+
+  /// The machines whose first known state counts as entered elsewhere: all, while the session is
+  /// locked, since a key on the lock screen may have entered it.
+  private var atFirst: Set<Machine> {
+    presence == .absent(.locked) ? Set(Machine.allCases) : []
+  }
+
+  /// What is known now.
+  private func occurrence(after change: Change?) -> Occurrence? {
+    switch (presence, daemon, states) {
+    case (.absent(let reason), _, _): .unknown(.sessionNotInFront(reason))
+    case (.inFront, .connected, let states?): .states(states, change: change)
+    case (.inFront, .away(let error), _): .unknown(.noDaemon(error))
+    case (nil, _, _), (.inFront, .unasked, _), (.inFront, .connected, nil): nil
+    }
+  }
+}
+
+extension Modes {
+  /// The states after one more change.
+  fileprivate func after(_ change: Change) -> Modes {
+    let (isShift, isKeyboard) = (change.machine == .shift, change.machine == .keyboard)
+    var locks = locks
+    for lock in Lock.allCases where lock.machine == change.machine {
+      locks[lock] = LockRules.State(rawValue: change.to) ?? .unknown
+    }
+    return Modes(
+      sequence: change.sequence,
+      shift: isShift ? change.to : shift, shiftSince: isShift ? change.time : shiftSince,
+      keyboard: isKeyboard ? change.to : keyboard,
+      keyboardSince: isKeyboard ? change.time : keyboardSince, locks: locks)
+  }
+}

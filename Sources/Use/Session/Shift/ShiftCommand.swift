@@ -1,0 +1,153 @@
+import Glibc
+public import KeymodeClient
+public import System
+public import Terminal
+import Wire
+
+/// A virtual keyboard that types what the states of Shift say, until a signal: `keymodectl shift`.
+///
+/// ``ShiftTyping`` decides; this follows the states and the session in front on `seat0`, keeps time,
+/// and remembers in which sessions it turned Caps Lock on.
+public final class ShiftCommand {
+  /// How long this program may wait, at its end, for the LED that answers a tap.
+  private static let patience = Duration.seconds(2)
+
+  private let directory: String
+  private let keyboard: VirtualKeyboard
+  private let tell: (TerminalText) -> Void
+  private let isOneShot: Bool
+
+  private let run: Run<Int32>
+  private var typing: ShiftTyping
+  private let memory: ShiftMemory
+  private var remembered: Set<String>
+  private var follower: StatesFollower?
+  private var liveness: Liveness?
+  private var timer: EventSource?
+  private var question: EventSource?
+  private var shown: TerminalText?
+  /// The signal that ends this program, and the timer that does so at the latest.
+  private var ending: (signal: Int32, limit: EventSource)?
+
+  /// - Parameters:
+  ///   - longest: how long `on` holds Shift down at most; `nil` if `on` does not press Shift.
+  ///   - memory: what is remembered for the next process.
+  ///   - tell: receives what the user should know.
+  public init(
+    on keyboard: VirtualKeyboard, hasCapsLock: Bool, oneShot longest: Duration?,
+    of directory: String, memory: ShiftMemory, tell: @escaping (TerminalText) -> Void
+  ) throws(SystemError) {
+    run = try Run()
+    (self.directory, self.memory, isOneShot) = (directory, memory, longest != nil)
+    (self.keyboard, self.tell) = (keyboard, tell)
+    remembered = try memory.read()
+    typing = ShiftTyping(hasCapsLock: hasCapsLock, oneShot: longest, ours: remembered)
+  }
+
+  /// Acts until a signal comes; then the states count as left.
+  ///
+  /// - Parameters:
+  ///   - anySession: whether to act whichever session is in front, even in one that is locked.
+  ///   - explain: says why there is no daemon, and what the user can do.
+  /// - Returns: the signal.
+  /// - Throws: ``ClientError`` if waiting for the daemon would not help, `UsageError` if Shift is
+  ///   one-shot, but the daemon's `shift.trigger` is not `tap`, and `SystemError`.
+  public func serve(
+    anySession: Bool, explain: @escaping (ClientError) -> TerminalText
+  ) throws -> Int32 {
+    let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) { [self] in end($0) }
+    timer = try run.loop.addTimer { [self] in act { typing.pass(at: $0) } }
+    liveness = try Liveness(of: directory, on: run.loop) { [self] error in
+      // The follower reports that there is no daemon.
+      if case .noAnswer = error { tell("\(error);\nits states count as left") }
+      act { typing.lose(at: $0) }
+    }
+    follower = try StatesFollower(
+      directory, of: [.shift, .caps], on: run.loop, anySession: anySession, session: .ofSeat
+    ) { [self] occurrence in
+      switch occurrence {
+      case .success(let occurrence): take(occurrence, explain)
+      case .failure(let error): run.fail(error)
+      }
+    }
+    ServiceManager.notify("READY=1")
+    defer { (timer, liveness, follower) = (nil, nil, nil) }
+    return try run.untilEnd(keeping: signals)
+  }
+
+  private func take(_ occurrence: Occurrence, _ explain: (ClientError) -> TerminalText) {
+    switch occurrence {
+    case .states(_, let change):
+      // Since the last `on`, the daemon or its configuration may have been replaced.
+      if isOneShot, change == nil || change?.to == "on" { checkTrigger() }
+      show("")
+    case .unknown(let reason):
+      if case .noDaemon(let error) = reason { tell("\(explain(error));\nwaiting for it") }
+      show(reason.text)
+    }
+    act { typing.take(occurrence, in: follower?.sessionName ?? "-", at: $0) }
+  }
+
+  /// Shows in the status of the service why nothing is typed; nothing if `reason` is empty.
+  private func show(_ reason: TerminalText) {
+    if reason != shown { ServiceManager.show(reason) }
+    shown = reason
+  }
+
+  /// Refuses to hold Shift unless the daemon waits for taps: with another trigger `on` begins while
+  /// the person still holds Shift, as for a shortcut.
+  private func checkTrigger() {
+    run.perform {
+      question = try run.loop.ask(.state, of: directory) { [self] answer in
+        // Without an answer the daemon has gone, and is asked when it is back.
+        guard case .success(let message) = answer, message.shiftTrigger != .tap else { return }
+        run.fail(
+          UsageError(
+            "--one-shot needs 'shift: { trigger: tap }' in the daemon's configuration, "
+              + "which has '\(message.shiftTrigger.rawValue)'"))
+      }
+    }
+  }
+
+  private func end(_ signal: Int32) {
+    guard ending == nil else { return run.end(signal) }
+    run.perform {
+      let limit = try run.loop.call(after: Self.patience) { [self] in run.end(signal) }
+      ending = (signal, limit)
+    }
+    act { typing.end(at: $0) }
+  }
+
+  /// Does what the rules say. A Caps Lock that will be ours is remembered first, so that it is not
+  /// forgotten if this process is killed in between.
+  private func act(_ decide: (Int64) -> [ShiftTyping.Action]) {
+    run.perform {
+      let actions = decide(microsecondsSinceBoot())
+      if typing.ours != remembered {
+        remembered = typing.ours
+        try memory.write(remembered)
+      }
+      if typing.isWaiting { liveness?.begin() }
+      for action in actions { try perform(action) }
+      if !typing.isWaiting { liveness?.end() }
+      if let deadline = typing.deadline {
+        timer?.set(at: UInt64(clamping: deadline))
+      } else {
+        timer?.disable()
+      }
+      if let ending, !typing.isActive { run.end(ending.signal) }
+    }
+  }
+
+  private func perform(_ action: ShiftTyping.Action) throws(SystemError) {
+    switch action {
+    case .press: try keyboard.setShift(isDown: true)
+    case .release: try keyboard.setShift(isDown: false)
+    case .tapCapsLock: try keyboard.tapCapsLock()
+    case .giveUpCapsLock:
+      tell(
+        "Caps Lock does not answer its key: this keyboard layout has none there; "
+          + "it is left alone until the next start")
+    }
+  }
+}

@@ -1,0 +1,106 @@
+public import KeyboardModes
+import KeymodeClient
+public import System
+
+/// Follows the daemon's states for programs that act on them. While the user's session is not in
+/// front, all states count as left.
+public final class StatesFollower {
+  private let directory: String
+  private let machines: Set<Machine>?
+  private let loop: EventLoop
+  private let mayWait: Bool
+  private let told: (Result<Occurrence, any Error>) -> Void
+  /// The subscription, or the time until the next one.
+  private var daemon: EventSource?
+  private var session: LoginSession?
+  /// What the daemon and the session have told.
+  private var known: KnownStates
+  /// The conditions whose states the daemon may lack; `nil` once it is known to have them.
+  private var unchecked: StateConditions?
+  /// The question whether the daemon has them.
+  private var question: EventSource?
+  /// The daemon's updates since the question.
+  private var held: [Update] = []
+
+  /// The name of the session, as in ``LoginSession/name``; `-` if sessions are not looked at.
+  public var sessionName: String { session?.name ?? "-" }
+
+  /// Follows the states of the daemon that serves in `directory`.
+  ///
+  /// The first occurrence comes at once or, if the daemon does not answer, within five seconds.
+  /// Where there is no daemon, this waits for one, if it may.
+  ///
+  /// - Parameters:
+  ///   - machines: the machines whose changes are told, at least one; `nil` for all. The states of
+  ///     others are out of date.
+  ///   - conditions: before anything is told, the daemon is asked whether it has their states.
+  ///   - anySession: whether states count even if the session is not in front.
+  ///   - choice: which session to look at.
+  ///   - mayWait: whether to wait for a daemon, at the start and when it ends, rather than fail.
+  ///   - told: called from the loop with each occurrence, in order, and with an error if waiting
+  ///     would not help: lack of permission, or of a state of the conditions.
+  public init(
+    _ directory: String, of machines: Set<Machine>? = nil,
+    checking conditions: StateConditions? = nil, on loop: EventLoop, anySession: Bool,
+    session choice: LoginSession.Choice = .own, mayWait: Bool = true,
+    told: @escaping (Result<Occurrence, any Error>) -> Void
+  ) throws {
+    (self.directory, self.machines, self.loop) = (directory, machines, loop)
+    (self.mayWait, self.told) = (mayWait, told)
+    known = KnownStates(presence: anySession ? .inFront : nil)
+    unchecked = conditions?.machines.contains(.keyboard) == true ? conditions : nil
+    // Unowned, as below: this object owns the sources, which go with it.
+    if !anySession {
+      session = try LoginSession(choice, on: loop) { [unowned self] in tell(known.take($0)) }
+    }
+    try follow()
+  }
+
+  private func follow() throws {
+    daemon = try loop.follow(directory, of: machines) { [unowned self] update in
+      attempt { try take(update.get()) }
+    }
+    // The session's presence is taken before an update of the same time.
+    daemon?.setPriority(.last)
+  }
+
+  private func take(_ update: Update) throws {
+    if case .disconnected(let error) = update {
+      (question, held) = (nil, [])
+      // Thrown here: while the session is not in front, `known` would not report it.
+      if !mayWait { throw error }
+    } else if let unchecked {
+      held.append(update)
+      if question == nil { try check(unchecked) }
+      return
+    }
+    tell(known.take(update))
+  }
+
+  /// Asks the daemon for its machines. A daemon that does not answer is as good as none: all begins
+  /// again after a second.
+  private func check(_ conditions: StateConditions) throws {
+    question = try loop.ask(.machines, of: directory) { [unowned self] answer in
+      attempt {
+        switch answer {
+        case .success(let machines):
+          try conditions.check(machines)
+          (unchecked, question) = (nil, nil)
+          for update in held { try take(update) }
+          held = []
+        case .failure(let error):
+          daemon = try loop.call(after: .seconds(1)) { [unowned self] in attempt(follow) }
+          try take(.disconnected(error))
+        }
+      }
+    }
+  }
+
+  private func tell(_ occurrence: Occurrence?) {
+    if let occurrence { told(.success(occurrence)) }
+  }
+
+  private func attempt(_ body: () throws -> Void) {
+    do { try body() } catch { told(.failure(error)) }
+  }
+}

@@ -1,0 +1,236 @@
+import Glibc
+public import KeyboardModes
+import KeymodeClient
+public import System
+public import Terminal
+
+/// Keeps the targets of the present states active in the user's service manager, such as
+/// `keymode-keyboard@editingText.target`.
+///
+/// | what is known                | the targets                                                    |
+/// | ---------------------------- | -------------------------------------------------------------- |
+/// | nothing yet                  | as they are                                                    |
+/// | the states                   | exactly those of the states                                    |
+/// | the daemon is away           | as they are for one second, so that a restart of the daemon    |
+/// |                              | stops nothing; then none                                       |
+/// | the session is not in front  | none, at once                                                  |
+/// | the program ends             | none, at once                                                  |
+///
+/// The manager is asked at the start, and after it has executed itself again, which targets are
+/// active; then it is only told what to stop and start. A target is started once all others of its
+/// machine have stopped, so no two are active at once, and the target of a state that ends
+/// meanwhile is never started. A target that cannot be started, or that another program stopped or
+/// started since, is left alone until its state is entered.
+public final class TargetKeeper {
+  /// How long the targets outlast the daemon.
+  private static let patience = Duration.seconds(1)
+
+  /// What the manager is asked to do: to start this target, or to stop it.
+  private typealias Order = (target: String, isStart: Bool)
+
+  private let run: Run<Int32>
+  private let machines: [Machine]
+  private let tell: (TerminalText) -> Void
+  private var manager: SystemdManager?
+  /// The next attempt to connect to the manager.
+  private var attempt: EventSource?
+
+  /// The targets of the present states; `nil` before these are known.
+  private var wanted: [Machine: String]?
+  /// The targets that are active, or ordered to start; `nil` before the manager has told.
+  private var active: Set<String>?
+  /// The targets that are ordered to stop, and still active.
+  private var stopping: Set<String> = []
+  /// The orders that are being carried out, by the paths of their jobs.
+  private var jobs: [String: Order] = [:]
+  /// Whether the user was told at the start why no target is active, if none is.
+  private var isInformed = false
+  private var isReady = false
+  /// Runs while the daemon is away, and its targets outlast it.
+  private var absence: EventSource?
+  /// How this program ends, once the manager has its last order.
+  private var ending: Result<Int32, any Error>?
+
+  /// Keeps the targets of these machines' states. Active targets of other machines are stopped.
+  ///
+  /// - Parameter tell: receives what the user should know.
+  public init(
+    of machines: [Machine], tell: @escaping (TerminalText) -> Void
+  ) throws(SystemError) {
+    run = try Run()
+    (self.machines, self.tell) = (machines, tell)
+  }
+
+  /// Keeps the targets of the daemon that serves in `directory` until a signal ends that, and then
+  /// stops them.
+  ///
+  /// - Parameter anySession: whether states count even if the user's session is not in front.
+  /// - Returns: the signal.
+  /// - Throws: ``ClientError`` if waiting for the daemon would not help, and ``SystemError`` if there
+  ///   is no user manager at the start.
+  public func keep(_ directory: String, anySession: Bool) throws -> Int32 {
+    try connect()
+    let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGTERM]) { [self] number in
+      finish(.success(number))
+    }
+    let follower = try StatesFollower(
+      directory, of: Set(machines), on: run.loop, anySession: anySession
+    ) { [self] occurrence in
+      switch occurrence {
+      case .success(let occurrence): take(occurrence)
+      case .failure(let error): finish(.failure(error))
+      }
+    }
+    return try run.untilEnd(keeping: signals, follower)
+  }
+
+  // MARK: - What should be active
+
+  private func take(_ occurrence: Occurrence) {
+    switch occurrence {
+    case .states(let states, _):
+      status("")
+      want { states[$0] }
+    case .unknown(.sessionNotInFront(let reason)):
+      status("\(reason)")
+      want { _ in nil }
+    case .unknown(.noDaemon):
+      status("no keymoded runs")
+      guard absence == nil else { return }
+      run.perform {
+        absence = try run.loop.call(after: Self.patience) { [self] in want { _ in nil } }
+      }
+    }
+  }
+
+  /// Says why no target is active in the status of the service and, at the start, in its log.
+  private func status(_ reason: TerminalText) {
+    ServiceManager.show(reason)
+    if !isInformed, reason != "" { tell("\(reason); no target is active until that changes") }
+    isInformed = true
+  }
+
+  /// Ends this program, after all targets.
+  private func finish(_ ending: Result<Int32, any Error>) {
+    self.ending = self.ending ?? ending
+    want { _ in nil }
+    endIfSettled()
+  }
+
+  private func want(_ state: (Machine) -> String?) {
+    absence = nil
+    var wanted: [Machine: String] = [:]
+    for machine in machines where ending == nil {
+      wanted[machine] = state(machine).map { Self.target(of: machine, $0) }
+    }
+    self.wanted = wanted
+    settle()
+  }
+
+  /// The target of this state, or of all states for `*`. A state's name needs no escaping: it has
+  /// only letters, digits, `-` and `_`.
+  private static func target(of machine: Machine, _ state: String) -> String {
+    "\(prefix(of: machine))\(state).target"
+  }
+
+  private static func prefix(of machine: Machine) -> String { "keymode-\(machine.rawValue)@" }
+
+  // MARK: - What is active
+
+  /// Gives the orders that lead from the active targets to the wanted ones. A start waits until the
+  /// other targets of its machine have stopped.
+  private func settle() {
+    guard let wanted, let active else { return }
+    // Before the jobs have ended: a target waits for the units that it wants, and these may wait
+    // until this program is ready.
+    if !isReady { ServiceManager.notify("READY=1") }
+    isReady = true
+    for target in active.subtracting(wanted.values) { stop(target) }
+    for (machine, target) in wanted where !active.contains(target) {
+      guard !stopping.contains(where: { $0.hasPrefix(Self.prefix(of: machine)) }) else { continue }
+      self.active?.insert(target)
+      give((target, isStart: true))
+    }
+  }
+
+  private func stop(_ target: String) {
+    active?.remove(target)
+    stopping.insert(target)
+    give((target, isStart: false))
+  }
+
+  private func give(_ order: Order) {
+    let method = order.isStart ? "StartUnit" : "StopUnit"
+    manager?.call(method, [.string(order.target), .string("replace")]) { [self] result in
+      switch result {
+      // Noted now: the next message may report the end of the job.
+      case .success(let values): if let job = values.first?.text { jobs[job] = order }
+      case .failure(let error):
+        // A target that is not loaded is not active.
+        let isDone = !order.isStart && error.name == "org.freedesktop.systemd1.NoSuchUnit"
+        end(order, failure: isDone ? nil : "\(error)")
+      }
+      endIfSettled()
+    }
+  }
+
+  private func end(_ order: Order, failure: TerminalText?) {
+    let isWanted = wanted?.values.contains(order.target) ?? false
+    if let failure, isWanted == order.isStart {
+      tell("cannot \(order.isStart ? "start" : "stop") \(order.target): \(failure)")
+    }
+    guard !order.isStart else { return }
+    stopping.remove(order.target)
+    settle()
+  }
+
+  /// Ends this program, if it is to end and its last order is answered.
+  private func endIfSettled() {
+    if let ending, manager?.unanswered == 0 { run.end(with: ending) }
+  }
+
+  /// Connects to the manager, and asks it which targets are active.
+  private func connect() throws(SystemError) {
+    let manager = try SystemdManager(.userManager, on: run.loop) { [self] job in
+      guard let order = jobs.removeValue(forKey: job.job) else { return }
+      end(order, failure: job.result == "done" ? nil : "its job ended with '\(job.result)'")
+    } lost: { [self] in
+      reconnect()
+    }
+    self.manager = manager
+    let patterns = Machine.allCases.map { BusValue.string(Self.target(of: $0, "*")) }
+    manager.call(
+      "ListUnitsByPatterns", [.array(of: "s", []), .array(of: "s", patterns)]
+    ) { [self] result in
+      switch result {
+      case .success(let values):
+        let targets = (values.first?.elements ?? []).compactMap(listedTarget)
+        active = Set(targets.map(\.name))
+        // Stopped once more, for a job whose end is reported.
+        for target in targets where target.isStopping { stop(target.name) }
+        settle()
+      // A manager that does not answer is as good as none.
+      case .failure: reconnect()
+      }
+      endIfSettled()
+    }
+  }
+
+  /// Connects again soon: a manager that executes itself again has closed the connection.
+  private func reconnect() {
+    (active, stopping, jobs) = (nil, [], [:])
+    run.perform {
+      attempt = try run.loop.call(after: .milliseconds(500)) { [self] in
+        do throws(SystemError) { try connect() } catch { reconnect() }
+      }
+    }
+  }
+}
+
+/// A unit in an answer of `ListUnitsByPatterns`, if it is active or about to be.
+private func listedTarget(_ unit: BusValue) -> (name: String, isStopping: Bool)? {
+  guard let values = unit.elements, values.count == 10, let name = values[0].text,
+    let state = values[3].text, let job = values[8].text
+  else { return nil }
+  return job == "start" || state == "active" ? (name, job == "stop") : nil
+}

@@ -1,0 +1,145 @@
+import Session
+import Glibc
+import KeyboardModes
+import System
+import StateMachines
+import Terminal
+import Testing
+
+@testable import Session
+
+private func modes(_ shift: String, _ keyboard: String, shiftSince: Int64? = nil) -> Modes {
+  Modes(
+    sequence: 1, shift: shift, shiftSince: shiftSince.map(Time.init(microseconds:)),
+    keyboard: keyboard, keyboardSince: nil)
+}
+
+@Suite("Session: rules of a command")
+struct CommandRulesTests {
+  typealias State = CommandRules.State
+  typealias Action = CommandRules.Action
+
+  /// Each state; and for each event (entered, left, ended, quit) the next state with its action,
+  /// `nil` where it is ignored.
+  private static let table: [(State, [(State, Action?)?])] = [
+    (.waiting, [(.running, .start), nil, nil, (.finished, .finish)]),
+    (.running, [nil, (.ending(again: false), .end), (.waiting, nil), (.quitting, .end)]),
+    (
+      .ending(again: false),
+      [(.ending(again: true), nil), nil, (.waiting, nil), (.quitting, .end)]
+    ),
+    (
+      .ending(again: true),
+      [nil, (.ending(again: false), nil), (.running, .start), (.quitting, .end)]
+    ),
+    (.quitting, [nil, nil, (.finished, .finish), nil]),
+    (.finished, [nil, nil, nil, nil]),
+  ]
+
+  /// The rows that differ for a command that runs once.
+  private static let onceTable: [(State, [(State, Action?)?])] = [
+    (.running, [nil, (.ending(again: false), .end), (.finished, .finish), (.quitting, .end)]),
+    (.ending(again: false), [nil, nil, (.finished, .finish), (.quitting, .end)]),
+  ]
+
+  @Test("each state does with each event what the table says", arguments: [false, true])
+  func transitions(_ isOnce: Bool) {
+    let rules = CommandRules(isOnce: isOnce)
+    for (state, row) in isOnce ? Self.onceTable : Self.table {
+      for (event, expected) in zip(CommandRules.Event.allCases, row) {
+        let next = rules.next(state, on: event)
+        #expect(next == expected?.0, "\(state), \(event)")
+        #expect(
+          next.flatMap { rules.action(from: state, to: $0) } == expected?.1, "\(state), \(event)")
+      }
+    }
+  }
+
+  @Test(
+    "an outcome has the exit status that shells give it",
+    arguments: [
+      (.ended(.exited(7)), 7), (.ended(.signalled(SIGKILL)), 137), (.failed(ENOENT), 127),
+      (.failed(EACCES), 126),
+      (.failed(E2BIG), 126),
+    ] as [(CommandOutcome, Int32)])
+  func exitStatus(_ outcome: CommandOutcome, _ status: Int32) {
+    #expect(outcome.exitStatus == status)
+  }
+}
+
+@Suite("Session: held conditions")
+struct HeldConditionsTests {
+  private let conditions: StateConditions
+  private let change = Change(
+    sequence: 1, time: Time(microseconds: 50), machine: .shift, from: "off", to: "on",
+    event: "shiftPressed")
+
+  init() throws {
+    conditions = try #require(try StateConditions(["keyboard=a", "shift=on,capsLock"]))
+  }
+
+  @Test("conditions begin once and cease once, whatever happens in between")
+  func edges() {
+    var held = HeldConditions(conditions)
+    #expect(held.take(.states(CountedStates(modes("off", "a")), change: nil)) == nil)
+    let on = modes("on", "a", shiftSince: 50)
+    let entering = Entering(on, by: change, else: .keyboard)
+    #expect(held.take(.states(CountedStates(on), change: change)) == .entered)
+    #expect(held.take(.states(CountedStates(modes("capsLock", "a")), change: change)) == nil)
+    #expect(held.take(.states(CountedStates(modes("on", "a")), change: nil)) == nil)
+    #expect(held.entering == entering)
+    #expect(held.take(.states(CountedStates(modes("on", "b")), change: change)) == .left)
+    #expect(held.entering == nil)
+    #expect(held.take(.states(CountedStates(modes("off", "b")), change: change)) == nil)
+  }
+
+  @Test(
+    "unknown states hold nothing",
+    arguments: [.noDaemon(.connectionLost), .sessionNotInFront(.locked)] as [Occurrence.Reason])
+  func unknown(_ reason: Occurrence.Reason) {
+    var held = HeldConditions(conditions)
+    #expect(held.take(.unknown(reason)) == nil)
+    _ = held.take(.states(CountedStates(modes("on", "a")), change: nil))
+    #expect(held.take(.unknown(reason)) == .left)
+    #expect(held.take(.unknown(reason)) == nil)
+    #expect(held.take(.states(CountedStates(modes("on", "a")), change: nil)) == .entered)
+    #expect(held.entering == Entering(modes("on", "a"), by: nil, else: .keyboard))
+  }
+
+  @Test("a state that counts as left holds nothing")
+  func elsewhere() {
+    var held = HeldConditions(conditions)
+    let counted = CountedStates(modes("on", "a"), enteredElsewhere: [.keyboard])
+    #expect(held.take(.states(counted, change: nil)) == nil)
+    #expect(held.take(.states(CountedStates(modes("on", "a")), change: change)) != nil)
+  }
+
+  @Test("the environment tells of the change, or of the machine that was named first")
+  func environment() {
+    let capsOn = Change(
+      sequence: 1, time: Time(microseconds: 7), machine: .caps, from: "off", to: "on",
+      event: "ledOn")
+    func variables(_ entering: Entering) -> [String] {
+      entering.variables.map { "\($0.name)=\($0.value)" }
+    }
+    #expect(
+      variables(Entering(modes("on", "a", shiftSince: 50), by: change, else: .keyboard)) == [
+        "KEYMODE_MACHINE=shift", "KEYMODE_STATE=on", "KEYMODE_EVENT=shiftPressed",
+        "KEYMODE_TIME=50", "KEYMODE_SHIFT=on", "KEYMODE_KEYBOARD=a", "KEYMODE_CAPS=unknown",
+        "KEYMODE_NUM=unknown",
+      ])
+    #expect(
+      variables(Entering(modes("on", "a"), by: nil, else: .keyboard)) == [
+        "KEYMODE_MACHINE=keyboard", "KEYMODE_STATE=a", "KEYMODE_EVENT=", "KEYMODE_TIME=",
+        "KEYMODE_SHIFT=on", "KEYMODE_KEYBOARD=a", "KEYMODE_CAPS=unknown", "KEYMODE_NUM=unknown",
+      ])
+    let on = Modes(
+      sequence: 1, shift: "off", shiftSince: nil, keyboard: "a", keyboardSince: nil,
+      locks: LockStates(caps: .on))
+    #expect(
+      variables(Entering(on, by: capsOn, else: .keyboard)) == [
+        "KEYMODE_MACHINE=caps", "KEYMODE_STATE=on", "KEYMODE_EVENT=ledOn", "KEYMODE_TIME=7",
+        "KEYMODE_SHIFT=off", "KEYMODE_KEYBOARD=a", "KEYMODE_CAPS=on", "KEYMODE_NUM=unknown",
+      ])
+  }
+}

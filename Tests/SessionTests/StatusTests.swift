@@ -1,0 +1,120 @@
+import KeyboardModes
+import KeymodeClient
+import System
+import Terminal
+import Testing
+import Wire
+
+@testable import Session
+
+func states(
+  _ shift: String, _ keyboard: String, since: Int64? = nil, at time: Int64 = 0,
+  _ locks: LockStates = LockStates()
+) -> StateMessage {
+  let since = since.map(Time.init(microseconds:))
+  return StateMessage(
+    instance: "i", time: Time(microseconds: time),
+    modes: Modes(
+      sequence: 0, shift: shift, shiftSince: since, keyboard: keyboard, keyboardSince: since,
+      locks: locks))
+}
+
+@Suite("Watching: status bar")
+struct StatusTests {
+  @Test(
+    "a format has placeholders for states, and doubled braces for braces",
+    arguments: [
+      ("{shift}|{keyboard}", "on|idle"), ("{{{shift}}}", "{on}"), ("", ""), ("plain", "plain"),
+      ("{{shift}}", "{shift}"), ("\u{1b}[1m{shift}", "\u{1b}[1mon"),
+    ])
+  func format(_ format: String, _ text: String) throws {
+    let format = try StatusFormat(format)
+    #expect(format.text([.shift: "on", .keyboard: "idle"]).description == text)
+  }
+
+  @Test("a state cannot control the terminal")
+  func harmless() throws {
+    #expect(try StatusFormat("{shift}").text([.shift: "\u{1b}[m"]) == "\u{fffd}[m")
+  }
+
+  @Test(
+    "a format with a single brace or an unknown placeholder is refused",
+    arguments: [("{capslock}", "{{"), ("{shift", "{{"), ("x}", "}}"), ("{", "{{"), ("{}", "{{")])
+  func badFormat(_ format: String, _ brace: String) {
+    let names = brace == "{{" ? "{shift}, {keyboard}, {caps}, {num}, or " : ""
+    #expect(
+      throws: UsageError(
+        "invalid '\(brace.prefix(1))' in the format; use \(names)\(brace) for a brace")
+    ) { _ = try StatusFormat(format) }
+  }
+
+  @Test("a line comes when the text changes, and is empty while the states are unknown")
+  func line() throws {
+    var line = StatusLine(try StatusFormat("{shift}"), isForWaybar: false)
+    #expect(line.take(.change(change("off", "on"))) == nil, "the states are unknown")
+    #expect(line.take(.states(states("off", "idle"))) == "off")
+    #expect(line.take(.change(change("idle", "busy", of: .keyboard))) == nil, "not in the format")
+    #expect(line.take(.change(change("off", "on"))) == "on")
+    #expect(line.take(.missed(3)) == nil)
+    #expect(line.take(.states(states("on", "idle"))) == nil)
+    #expect(line.take(.disconnected(.connectionLost)) == "")
+    #expect(line.take(.disconnected(.connectionLost)) == nil)
+    #expect(line.take(.change(change("on", "off"))) == nil, "the keyboard's state is unknown")
+    #expect(line.take(.states(states("off", "idle"))) == "off")
+  }
+
+  @Test("for Waybar, a line is JSON with a class for each state")
+  func waybar() throws {
+    var line = StatusLine(try StatusFormat("{shift}"), isForWaybar: true)
+    #expect(
+      line.take(.disconnected(.connectionLost))?.description
+        == #"{"text":"","alt":"disconnected","tooltip":"no keymoded","class":["disconnected"]}"#)
+    #expect(
+      line.take(.states(states("on", "idle")))?.description
+        == #"{"text":"on","alt":"on","tooltip":"shift: on\u000akeyboard: idle","#
+        + #""class":["on","idle"]}"#)
+    #expect(line.take(.change(change("idle", "busy", of: .keyboard))) != nil, "its class changes")
+  }
+
+  @Test("for Waybar, a lock that is on is a class, and one that is known is in the tooltip")
+  func waybarLocks() throws {
+    var line = StatusLine(try StatusFormat("{shift}"), isForWaybar: true)
+    func tail(_ text: TerminalText?) -> String? {
+      text?.description.split(separator: #""tooltip":"#).last.map(String.init)
+    }
+    #expect(
+      tail(line.take(.states(states("on", "idle", LockStates(caps: .on, num: .off)))))
+        == #""shift: on\u000akeyboard: idle\u000acaps: on\u000anum: off","#
+        + #""class":["on","idle","caps-on"]}"#)
+    #expect(
+      tail(line.take(.change(change("on", "unknown", of: .caps))))
+        == #""shift: on\u000akeyboard: idle\u000anum: off","class":["on","idle"]}"#)
+    var caps = StatusLine(try StatusFormat("{caps}"), of: [.caps], isForWaybar: true)
+    #expect(
+      caps.take(.states(states("on", "idle", LockStates(num: .on))))?.description
+        == #"{"text":"unknown","alt":"unknown","tooltip":"","class":[]}"#)
+    #expect(
+      caps.take(.change(change("unknown", "on", of: .caps)))?.description
+        == #"{"text":"on","alt":"on","tooltip":"caps: on","class":["caps-on"]}"#)
+  }
+
+  @Test(
+    "a line follows the machines that it shows",
+    arguments: [
+      ("{caps}", nil, false, [.caps]), ("{shift} {num}", nil, false, [.shift, .num]),
+      ("", .caps, false, [.caps]),
+      ("x", nil, false, [.shift, .keyboard]), ("{caps}", .caps, true, [.caps]),
+      ("", .num, true, [.num]), ("{num}", .caps, true, [.caps, .num]),
+      ("{shift}", .caps, true, [.shift, .keyboard, .caps, .num]),
+      ("{caps}", nil, true, [.shift, .keyboard, .caps, .num]),
+      ("{shift}", .shift, true, [.shift, .keyboard, .caps, .num]),
+    ] as [(String, Machine?, Bool, Set<Machine>)])
+  func followed(_ format: String, _ machine: Machine?, _ isForWaybar: Bool, _ all: Set<Machine>)
+    throws
+  {
+    let format = try StatusFormat(format)
+    let line = StatusLine(
+      format, of: machine.map { [$0] } ?? Machine.modes, isForWaybar: isForWaybar)
+    #expect(line.followed == all)
+  }
+}
