@@ -79,7 +79,7 @@ let package = Package(
     system.module("Terminal", ["System"]),
 
     // What comes from outside and goes there.
-    service.module("Wire", ["CJansson", "KeyboardModes", "StateMachines", "Terminal"]),
+    service.module("Wire", ["CJansson", "KeyboardModes", "StateMachines", "System", "Terminal"]),
     input.module("Keyboards", ["CLibevdev", "KeyboardModes", "System", "Terminal"]),
     input.module("Recordings", ["KeyboardModes", "Keyboards", "System", "Terminal"]),
     input.module(

@@ -1,7 +1,8 @@
-import KeyboardModes
 import Keyboards
 import TestSupport
 import Testing
+
+@testable import KeyboardModes
 
 /// Keys.txt has the rule and its edges.
 @Suite("Controller: one key on several nodes of a keyboard")
@@ -110,7 +111,7 @@ struct TwinKeysTests {
     try timeline.play("1k:LEFTCTRL+ 5 2k:LEFTCTRL+ 5")
     let later = KeyEvent(time: timeline.time, key: ctrl, action: .release)
     let missed = timeline.controller.missedReleases(
-      before: press, followedBy: [.key(nodes[1], later)]
+      before: press, among: [press, .key(nodes[1], later)]
     ) { keys, _ in keys }
     #expect(missed == [.missedRelease(nodes[0], ctrl, at: letter.time)])
   }

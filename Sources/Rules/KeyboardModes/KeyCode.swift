@@ -56,9 +56,6 @@ extension KeyCode {
   // The ranges are computed, because a stored static property is checked for initialization at each
   // access.
 
-  /// Whether this is the button of a pointer.
-  var isPointerButton: Bool { Self.pointerButtonNumbers.contains(number) }
-
   /// The numbers of the buttons of pointers, such as mice: `BTN_LEFT` to `BTN_TASK`. Those of
   /// fingers, pens and tools, such as `BTN_TOUCH`, are higher.
   public static var pointerButtonNumbers: ClosedRange<UInt16> { 0x110...0x117 }

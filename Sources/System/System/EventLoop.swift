@@ -150,19 +150,6 @@ public final class EventLoop {
     return sources
   }
 
-  /// Stops the loop at SIGINT, SIGTERM, SIGHUP or SIGQUIT. At SIGTSTP the process stops; meanwhile
-  /// `terminal` is as it was at first.
-  public func stopAtSignals(
-    leaving terminal: SilentTerminal?
-  ) throws(SystemError) -> [EventSource] {
-    try addSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]) { [unowned self] number in
-      guard number == SIGTSTP else { return stop() }
-      terminal?.leave()
-      raise(SIGSTOP)
-      terminal?.enter()
-    }
-  }
-
   /// A timer that is off until ``EventSource/set(at:)``.
   public func addTimer(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
     let source = try EventSource(of: self, "make a timer", { _ in handler() }) { slot, context in

@@ -1,6 +1,5 @@
 import CLinux
 import Glibc
-public import Terminal
 
 extension FileDescriptor {
   /// Makes a pipe, whose ends the caller owns. A program that another thread starts meanwhile inherits

@@ -11,8 +11,8 @@ public enum ServiceManager {
 
   /// Sends the service manager the line that `systemctl status` shows. A line end would begin another
   /// variable.
-  public static func show(_ status: TerminalText) {
-    notify("STATUS=\(status.description.split(separator: "\n").joined(separator: " "))")
+  public static func show(_ status: String) {
+    notify("STATUS=\(status.split(separator: "\n").joined(separator: " "))")
   }
 
   /// Whether a service manager started this process and accepts its notifications.

@@ -1,5 +1,5 @@
 import Glibc
-import System
+public import System
 
 /// A buffered stream of text to standard output.
 ///

@@ -105,7 +105,7 @@ public final class TargetKeeper {
 
   /// Says why no target is active in the status of the service and, at the start, in its log.
   private func status(_ reason: TerminalText) {
-    ServiceManager.show(reason)
+    ServiceManager.show(reason.description)
     if !isInformed, reason != "" { tell("\(reason); no target is active until that changes") }
     isInformed = true
   }

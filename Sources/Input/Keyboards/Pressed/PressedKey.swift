@@ -1,4 +1,5 @@
 public import KeyboardModes
+import System
 import Terminal
 
 /// A press of a key, in words: what the key is called in a configuration, and what its press does.

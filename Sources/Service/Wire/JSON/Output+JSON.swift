@@ -1,3 +1,4 @@
+public import System
 public import Terminal
 
 extension Output {

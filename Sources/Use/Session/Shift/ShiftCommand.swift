@@ -90,7 +90,7 @@ public final class ShiftCommand {
 
   /// Shows in the status of the service why nothing is typed; nothing if `reason` is empty.
   private func show(_ reason: TerminalText) {
-    if reason != shown { ServiceManager.show(reason) }
+    if reason != shown { ServiceManager.show(reason.description) }
     shown = reason
   }
 
