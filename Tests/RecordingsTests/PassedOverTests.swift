@@ -16,7 +16,7 @@ struct PassedOverTests {
     .libinput: "- node: x\n  events:\n  - evdev:\n    - [1, 0, 1, 30, 1] # EV_KEY / KEY_A\n",
   ]
 
-  static let passed: [(RecordingFormat, [String])] = [
+  static let linesPassedOver: [(RecordingFormat, [String])] = [
     (
       .evemu,
       [
@@ -105,7 +105,7 @@ struct PassedOverTests {
     ),
   ]
 
-  @Test("what the tools themselves write besides events is passed over", arguments: passed)
+  @Test("what the tools themselves write besides events is passed over", arguments: linesPassedOver)
   func passed(_ format: RecordingFormat, _ lines: [String]) throws {
     let event = try #require(Self.events[format])
     let all = event + lines.map { "\($0)\n" }.joined()
@@ -117,7 +117,7 @@ struct PassedOverTests {
     }
   }
 
-  @Test("events and other lines may be indented", arguments: passed)
+  @Test("events and other lines may be indented", arguments: linesPassedOver)
   func indented(_ format: RecordingFormat, _ lines: [String]) throws {
     guard format != .libinput else { return }
     let all = (try #require(Self.events[format])) + lines.map { "\($0)\n" }.joined()
@@ -131,18 +131,18 @@ struct PassedOverTests {
   }
 
   /// Lines that no tool writes; each format has more in its own tests.
-  private static let foreign = [
+  private static let foreignLines = [
     "hello", "$ sudo evtest /dev/input/event3", "user@host:~$ exit", "> quoted", "^Cagain", "0000",
     "    0001  0002", "12.500000: /dev/input/event4: 0001 002a 00000001", "KEY_A DOWN",
     "    EV_KEY       KEY_A                DOWN", "R: 8 05 01 09 06", "DOWN                ",
     "I: Bus=0011 Vendor=0001 Product=0001 Version=ab41", "value 1", "S", "...",
   ]
 
-  @Test("every other line is an error with its number", arguments: passed.map(\.0))
+  @Test("every other line is an error with its number", arguments: linesPassedOver.map(\.0))
   func foreign(_ format: RecordingFormat) throws {
     let event = try #require(Self.events[format])
     let number = event.split(separator: "\n").count + 1
-    for line in Self.foreign {
+    for line in Self.foreignLines {
       let outcome = try read("\(event)\(line)\n", format: format)
       #expect(outcome.error?.hasPrefix("FILE:\(number): ") == true, "\(line)")
       #expect(outcome.events.count == 1)

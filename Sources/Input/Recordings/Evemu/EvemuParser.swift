@@ -17,7 +17,7 @@ struct EvemuParser: EntryParser {
   private(set) var isRecognized = false
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
-    let line = UnsafeRawBufferPointer(rebasing: line.drop { $0 == .space || $0 == .tab })
+    let line = line.withoutIndentation
     if line.begins(with: "E: ") {
       return try parseEvent(Fields(line, from: 3))
     }

@@ -16,11 +16,9 @@ struct EvtestParser: EntryParser {
   private var listedType: Int64?
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
+    let line = line.withoutIndentation
     var fields = Fields(line)
-    if !fields.skip("Event: time ") {
-      fields.skipSpace()
-      guard fields.skip("Event: time ") else { return try parseOther(line, fields) }
-    }
+    guard fields.skip("Event: time ") else { return try parseOther(line) }
     isRecognized = true
     let time = try fields.time()
     _ = fields.skip(.comma)
@@ -39,15 +37,14 @@ struct EvtestParser: EntryParser {
     return .event(InputEvent(time: time, type: type, code: code, value: try fields.value()))
   }
 
-  /// Parses a line of the header, of which `rest` has no space at the beginning.
+  /// Parses a line of the header, without its indentation.
   ///
   ///     Event type 17 (EV_LED)
   ///       Event code 1 (LED_CAPSL) state 1
-  private mutating func parseOther(
-    _ line: UnsafeRawBufferPointer, _ rest: Fields
-  ) throws(LineFault) -> Entry? {
-    if let ids = Self.ids(rest) { return .ids(ids, device: 0) }
-    var words = rest
+  @inline(never)
+  private mutating func parseOther(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
+    var words = Fields(line)
+    if let ids = Self.ids(words) { return .ids(ids, device: 0) }
     if words.skip("Event type ") {
       listedType = words.decimal()
     } else if words.skip("Event code ") {

@@ -37,7 +37,7 @@ struct GeteventParser: EntryParser {
   private static let mostDevices = 1024
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
-    var fields = Fields(line)
+    var fields = Fields(line.withoutIndentation)
     let time = try time(&fields)
     let device = try device(&fields)
     guard let time else { return try parseOther(line, fields) }
@@ -66,11 +66,11 @@ struct GeteventParser: EntryParser {
   }
 
   /// Parses a line without a time. `fields` has what follows the path of a device.
+  @inline(never)
   private mutating func parseOther(
     _ line: UnsafeRawBufferPointer, _ fields: Fields
   ) throws(LineFault) -> Entry? {
-    var words = Fields(line)
-    words.skipSpace()
+    var words = Fields(line.withoutIndentation)
     if words.skip("remove device ") { return remove(words) }
     isRecognized = isRecognized || line.begins(with: "add device ")
     if words.skip("HID descriptor: ") {
@@ -136,21 +136,14 @@ struct GeteventParser: EntryParser {
   /// Parses `[    1234.567890]` or `1234-567890:`; `nil` if the line begins otherwise.
   @inline(__always)
   private func time(_ fields: inout Fields) throws(LineFault) -> Time? {
-    guard fields.skip(UInt8(ascii: "[")) || isIndented(&fields) else {
-      return try oldTime(&fields)
-    }
+    guard fields.skip(UInt8(ascii: "[")) else { return try oldTime(&fields) }
     let time = try fields.time()
     guard fields.skip(.bracket) else { throw LineFault("the time has no closing ']'") }
     return time
   }
 
-  /// Skips spaces and a bracket, if they are next, and returns whether the bracket is.
-  private func isIndented(_ fields: inout Fields) -> Bool {
-    fields.skipSpace()
-    return fields.skip(UInt8(ascii: "["))
-  }
-
   /// Parses `1234-5:`, 5 µs after 1234 s.
+  @inline(never)
   private func oldTime(_ fields: inout Fields) throws(LineFault) -> Time? {
     var rest = fields
     guard let seconds = rest.digits(), rest.skip(UInt8(ascii: "-")) else { return nil }

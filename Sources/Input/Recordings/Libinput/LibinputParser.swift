@@ -84,6 +84,7 @@ struct LibinputParser: EntryParser {
   ///     # Event type 17 (EV_LED)
   ///     #   Event code 1 (LED_CAPSL)
   ///     #       State 1
+  @inline(never)
   private mutating func parseComment(
     _ comment: Fields, of line: UnsafeRawBufferPointer
   ) throws(LineFault) -> Entry? {

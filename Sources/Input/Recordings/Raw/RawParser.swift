@@ -33,16 +33,19 @@ struct RawParser: EntryParser {
       throw LineFault("the time is out of range")
     }
     let rest = record.loadUnaligned(fromByteOffset: size - 8, as: UInt64.self).littleEndian
-    if time.microseconds == 0 {
-      // A file full of zeros is no recording.
-      guard isAtZero || rest != 0 else { throw LineFault("the record is all zeros") }
-      isAtZero = rest != 0
-    }
+    if time.microseconds == 0 { try checkZero(rest) }
     let type = UInt16(truncatingIfNeeded: rest)
     guard type < 0x20 else { throw LineFault("event type \(type) is above 31") }
     let code = UInt16(truncatingIfNeeded: rest >> 16)
     let value = Int32(truncatingIfNeeded: rest >> 32)
     return .event(InputEvent(time: time, type: type, code: code, value: value))
+  }
+
+  /// Throws if the record, of the time 0, is all zeros: a file full of them is no recording.
+  @inline(never)
+  private mutating func checkZero(_ rest: UInt64) throws(LineFault) {
+    guard isAtZero || rest != 0 else { throw LineFault("the record is all zeros") }
+    isAtZero = rest != 0
   }
 
   /// The seconds of the time (0) or its microseconds (1).

@@ -65,15 +65,13 @@ struct EntryReader: ~Copyable {
   ) throws(RecordingError) -> Controller.Input? {
     do throws(LineFault) {
       // Even if the part can be parsed, the end of its last number may be missing.
-      guard part.isComplete || recordSize == nil && part.bytes.isRemark else {
+      guard part.isComplete || isRemark(part) else {
         throw LineFault("the recording is cut off here")
       }
       guard let entry = try parser.parse(part.bytes) else { return nil }
       return try interpreter.take(entry)
     } catch {
-      // What a terminal shows where Ctrl+C has ended the tool.
-      guard recordSize != nil || !part.bytes.equals("^C") else { return nil }
-      try skip(fault(error.message), isFatal: error.isFatal)
+      try skip(error, of: part)
       return nil
     }
   }
@@ -83,6 +81,22 @@ struct EntryReader: ~Copyable {
     guard interpreter.isUnfinished, !hasEnded else { return }
     hasEnded = true
     try skip(fault("the recording is cut off here"))
+  }
+
+  /// Whether this is a line that is a comment or blank: then nothing is lost if its end is.
+  @inline(never)
+  private func isRemark(_ part: InputReader.Part) -> Bool {
+    let first = part.bytes.withoutIndentation.first
+    return recordSize == nil && (first == nil || first == UInt8(ascii: "#"))
+  }
+
+  @inline(never)
+  private mutating func skip(
+    _ error: LineFault, of part: InputReader.Part
+  ) throws(RecordingError) {
+    // What a terminal shows where Ctrl+C has ended the tool.
+    if recordSize == nil, part.bytes.equals("^C") { return }
+    try skip(fault(error.message), isFatal: error.isFatal)
   }
 
   private mutating func skip(
@@ -97,14 +111,5 @@ struct EntryReader: ~Copyable {
     recordSize == nil
       ? RecordingError(message, file: input.name, line: input.number)
       : RecordingError("record \(input.number): \(message)", file: input.name)
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// Whether a line is a comment or blank: then nothing is lost if its end is.
-  fileprivate var isRemark: Bool {
-    var fields = Fields(self)
-    fields.skipSpace()
-    return !fields.hasMore || fields.skip(UInt8(ascii: "#"))
   }
 }

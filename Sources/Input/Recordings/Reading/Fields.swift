@@ -237,6 +237,12 @@ extension UnsafeRawBufferPointer {
     return nil
   }
 
+  /// These bytes without spaces and tabs at their beginning.
+  @inline(__always)
+  var withoutIndentation: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: drop { $0 == .space || $0 == .tab })
+  }
+
   /// These bytes without carriage returns at their end: some shells end a line with several.
   var withoutCarriageReturns: UnsafeRawBufferPointer {
     var end = count
