@@ -10,7 +10,7 @@ PEER = "classes, as GKStateMachine"
 
 
 def measure(_programs: Path, runs: int) -> Rounds:
-    """The nanoseconds for an event, of each machine in each round, and how many times a class's they are."""
+    """The nanoseconds for an event in each round, and how many times a class's they are."""
     build = ["swift", "build", "-c", "release", "--package-path", str(PACKAGE)]
     subprocess.run([*build, "--quiet"], check=True)
     found: dict[str, list[float]] = {}
@@ -23,7 +23,7 @@ def measure(_programs: Path, runs: int) -> Rounds:
     return {
         what: {
             "ns": values,
-            "times a class": [mine / theirs for mine, theirs in zip(values, found[PEER], strict=True)],
+            "times a class": [ns / peer for ns, peer in zip(values, found[PEER], strict=True)],
         }
         for what, values in found.items()
     }

@@ -9,19 +9,17 @@ public class Registration {
 
 /// A callback for the steps that meet all its conditions; a name that is `nil` is no condition.
 @usableFromInline final class Hook<R: Rules>: Registration {
-  @usableFromInline typealias Step = ObservedMachine<R>.Step
-
   /// Whether it is only for steps that leave a state and enter one.
   @usableFromInline let isOfMoves: Bool
   @usableFromInline let from, event, to: Name?
   /// For ``HookFault``: whether it has something to do in this state, which is left or entered.
   let condition: ((R.State) -> Bool)?
   /// What is called; `nil` once the registration has ended.
-  @exclusivity(unchecked) @usableFromInline var action: ((Step) -> Void)?
+  @exclusivity(unchecked) @usableFromInline var action: ((ObservedMachine<R>.Step) -> Void)?
 
   init(
     isOfMoves: Bool = false, from: Name? = nil, event: Name? = nil, to: Name? = nil,
-    condition: ((R.State) -> Bool)? = nil, _ action: @escaping (Step) -> Void
+    condition: ((R.State) -> Bool)? = nil, _ action: @escaping (ObservedMachine<R>.Step) -> Void
   ) {
     (self.isOfMoves, self.from, self.event, self.to) = (isOfMoves, from, event, to)
     (self.condition, self.action) = (condition, action)

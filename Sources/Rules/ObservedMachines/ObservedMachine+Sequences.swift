@@ -73,9 +73,8 @@ extension ObservedMachine where R.State: Sendable, R.Event: Sendable {
   ) async -> R.State? {
     let name = rules.name(of: state)
     if stateName == name { return self.state }
-    for await change in changes() where change.kind == .entering {
-      if rules.name(of: change.state) == name { return change.state }
-    }
+    for await change in changes()
+    where change.kind == .entering && rules.name(of: change.state) == name { return change.state }
     return nil
   }
 }
