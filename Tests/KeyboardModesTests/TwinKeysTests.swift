@@ -32,8 +32,10 @@ struct TwinKeysTests {
       let delays = used.map { _ in
         (0..<2).map { _ in Int64.random(in: 0...10_000, using: &generator) }
       }
+      // No press is less than 0.5 ms behind a release, as if a remapper had lifted Shift for it.
       func event(_ time: Int64, _ action: KeyEvent.Action) -> KeyEvent {
-        KeyEvent(time: Time(microseconds: time), key: keys[place], action: action)
+        let time = time / 1000 * 1000 + (action == .release ? 500 : 0)
+        return KeyEvent(time: Time(microseconds: time), key: keys[place], action: action)
       }
       for (node, delay) in zip(used, delays) {
         heard.append((node, event(now + delay[0], .press)))

@@ -82,7 +82,9 @@ struct StandaloneTests {
     #expect(!ended.output.contains("warning:"), "\(ended.output)")
     let built = try FileManager.default.contentsOfDirectory(
       atPath: "\(folder.path)/.build/debug/Modules")
-    let ours = try FileManager.default.contentsOfDirectory(atPath: "\(checkout)/Sources")
+    let sources = "\(checkout)/Sources"
+    let ours = try FileManager.default.contentsOfDirectory(atPath: sources)
+      .flatMap { try FileManager.default.contentsOfDirectory(atPath: "\(sources)/\($0)") }
     #expect(
       ours.filter { built.contains("\($0).swiftmodule") }.sorted()
         == ["ObservedMachines", "StateMachineTesting", "StateMachines"])
