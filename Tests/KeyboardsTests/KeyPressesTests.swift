@@ -67,6 +67,20 @@ struct KeyPressesTests {
     #expect(try shown(script) == lines)
   }
 
+  @Test("a key on two nodes of a keyboard is shown once")
+  func twins() throws {
+    var presses = KeyPresses(settings: Settings())
+    let key = try #require(KeyCode(writtenAs: "F9"))
+    let inputs = [(0, 0), (1, 19_999), (2, 20_000)].map { order, time in
+      Controller.Input.key(
+        DeviceID(order: order, parent: 0),
+        KeyEvent(time: Time(microseconds: Int64(time)), key: key, action: .press))
+    }
+    let shown = presses.take(Batch(inputs)) { _, _ in [] }
+    #expect(shown.map(\.device.order) == [0, 2])
+    #expect(shown.map(\.text) == ["F9, free", "F9, free"])
+  }
+
   @Test("bindings and the user's own events are those of the configuration")
   func configured() throws {
     let configuration = """

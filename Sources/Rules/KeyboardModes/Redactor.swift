@@ -10,6 +10,8 @@
 /// codes, and this order must not tell anything either. So those of one kind share one code, which
 /// goes up when the last of them does: no rule asks how many such keys are down.
 ///
+/// Of a keyboard with several nodes, only the inputs that count may be redacted: see ``TwinKeys``.
+///
 /// With ``Settings/debounce``, a bounce has the code of the press that it continues, and while a
 /// release may still be followed by a bounce, its code stands for no other key. This needs devices
 /// whose times never step back, as those of the kernel never do.

@@ -138,6 +138,7 @@ def test_statistics_and_keys_tell_a_modifier_that_is_held_for_a_minute_but_not_w
         assert "held           a modifier by 'Stuck keyboard', for 6" in stats
         viewer = guest.start("exec keymodectl keys 2>&1")
         viewer.wait_for("'Stuck keyboard' has held a modifier for more than a minute; it may be stuck")
+        viewer.wait_for("Ctrl.C ends it")
         viewer.interrupt()
         assert viewer.wait().exit_code == 0
         assert "Left_Ctrl" not in stats + viewer.stdout
