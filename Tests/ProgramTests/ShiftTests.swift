@@ -110,7 +110,7 @@ final class ShiftTests {
     let manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
     defer { close(manager) }
     try #require(withSocketAddress(path) { bind(manager, $0, $1) } == 0)
-    let program = try shift(folder.path, [], environment: ["NOTIFY_SOCKET": path])
+    let program = try shift(folder.path, ["--caps-lock"], environment: ["NOTIFY_SOCKET": path])
     var told = ""
     while !told.hasPrefix("STATUS=") {
       try awaitInput(manager, "a notification")

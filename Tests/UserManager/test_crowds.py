@@ -42,5 +42,5 @@ def test_command_runs_on(told: AttackTable, name: str) -> None:
             running.close()
         if runs_on:
             break
-    told(f"{name.replace('_', ' ')}, and while", int(ended.stdout), "its command runs on")
     assert runs_on
+    told(f"{name.replace('_', ' ')}, and while", int(ended.stdout), "its command runs on")

@@ -67,7 +67,7 @@ extension Mark {
 
   /// The line, and a mark below this part of it; `nil` for a line that is empty, too long, or has
   /// characters that may be wider or narrower than others.
-  fileprivate func excerpt(of lines: [Substring]) -> TerminalText? {
+  func excerpt(of lines: [Substring]) -> TerminalText? {
     // The length first: to search a line of 1 MiB for each error takes longer than all else.
     guard lines.indices.contains(line - 1), lines[line - 1].utf8.count <= Self.longestLine else {
       return nil

@@ -56,11 +56,12 @@ final class Server {
 
   // MARK: Sessions
 
-  private func serve(_ session: Session, _ events: IOEvents) {
+  /// - Parameter limit: how many bytes of its calls are answered, at least one call.
+  private func serve(_ session: Session, _ events: IOEvents, upTo limit: Int = bytesInTurn) {
     preferNewClients()
     session.handle(events)
     var bytes = 0
-    while bytes < Self.bytesInTurn, let message = session.nextMessage() {
+    while bytes < limit, let message = session.nextMessage() {
       bytes += message.count
       do throws(Call.Fault) {
         answer(try Call(parsing: message), session)
@@ -137,6 +138,8 @@ final class Server {
     guard let session else { return }
     sessions.append(session)
     mostClients = max(mostClients, sessions.count)
+    // Most have called by now, and others have gone again.
+    serve(session, .readable, upTo: 1)
   }
 
   private static let tooMany = Reply(error: ControllerInterface.tooManyClients).message
