@@ -71,7 +71,7 @@ struct BadConfiguration: CustomTestStringConvertible {
     .init(
       "utf-8-mark", Array("\u{feff}shift: 1".utf8),
       "utf-8-mark.yaml:1:8: shift must be a mapping; its possible settings are threshold, timeout, "
-        + "trigger, tap_timeout and used_by\n  shift: 1\n         ^\n"),
+        + "trigger, tap_timeout and used_by\n"),
     .init(
       "utf-8-torn", Array("shift:\n  trigger: ".utf8) + [0xc3],
       "utf-8-torn.yaml:2:12: not UTF-8: incomplete UTF-8 octet sequence\n"),

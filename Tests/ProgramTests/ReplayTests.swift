@@ -243,6 +243,24 @@ struct ReplayTests {
     #expect(refused.errors.contains("cannot open '/nowhere/out.svg': No such file or directory"))
   }
 
+  @Test("a recording of which nothing is read is told of, and --format says what it looks like")
+  func nothing() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("silent.evemu", "# EVEMU 1.3\nN: a keyboard\n")
+    let replayed = try run("keymodectl", "replay", "--json", file)
+    #expect((replayed.status, replayed.output) == (0, ""))
+    #expect(
+      replayed.errors == "keymodectl: no event of a key or an LED was read from '\(file)'\n")
+    let other = try run("keymodectl", "replay", "--format", "evtest", file)
+    #expect(
+      other.errors == """
+        \(file):1: neither an event nor a line of evtest's header (read as evtest, but it looks like \
+        evemu)
+
+        """)
+    #expect((other.status, other.output) == (4, ""))
+  }
+
   @Test(
     "a file that is not a recording is refused with the names of all formats",
     arguments: [

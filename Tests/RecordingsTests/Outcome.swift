@@ -11,6 +11,7 @@ struct Outcome: Equatable {
   var devices: [Int] = []
   var error: String?
   var warnings: [String] = []
+  var unused: [String] = []
   var skipped = (count: 0, first: RecordingError?.none)
 
   init(
@@ -59,6 +60,7 @@ struct Outcome: Equatable {
           devices.append(device.order)
         }
       }
+      unused = recording.unused
       skipped = (recording.skipped.count, recording.skipped.first)
     } catch {
       self.error = named(error)

@@ -81,7 +81,7 @@ struct RawTests {
     #expect(
       try Outcome(Array(repeating: 0, count: 4096)).error == "FILE: \(unknownFormat)")
     let format: RecordingFormat = word == 8 ? .raw64 : .raw32
-    for (end, number) in [(zeros, 6), (bytes + zeros + zeros, 9)] {
+    for (end, number) in [(zeros, 6), (bytes + zeros, 11)] {
       let torn = try Outcome(bytes + end, format: format)
       #expect(torn.error == "FILE: record \(number): the record is all zeros")
     }

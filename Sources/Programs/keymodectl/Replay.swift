@@ -83,6 +83,7 @@ private func print(
   }
   try output.flush()
   complain(ofSkipped: recording)
+  for file in recording.unused { complain("no event of a key or an LED was read from '\(file)'") }
 }
 
 /// Says how many faults `--lenient` has skipped, and which was the first.

@@ -143,11 +143,11 @@ struct LibinputParser: EntryParser {
   /// Whether a description or an entry of another kind may have this line: a name with its value, an
   /// item of a list, or a part of a list of numbers.
   private static func isYAML(_ line: UnsafeRawBufferPointer) -> Bool {
+    let line = line.withoutIndentation
     var words = Fields(line)
-    guard let first = words.next() else { return true }
-    return first[0] == UInt8(ascii: "-")
-      || first.last == UInt8(ascii: ":") && first.dropLast().allSatisfy(\.isOfKey)
-      || line.allSatisfy { $0.isHexadecimalDigit || "x,[] \t".utf8.contains($0) }
+    let name = words.next()
+    return line.isEmpty || line.begins(with: "-") || line.begins(with: "0x") || line.equals("]")
+      || name?.last == UInt8(ascii: ":") && name?.dropLast().allSatisfy(\.isOfKey) == true
   }
 
   /// The number of the present device, or the one that it gets with its first event.

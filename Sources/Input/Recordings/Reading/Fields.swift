@@ -9,9 +9,6 @@ extension UInt8 {
 
   var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
 
-  /// Whether this is a hexadecimal digit.
-  var isHexadecimalDigit: Bool { hexadecimalDigit < 16 }
-
   /// Whether a name in YAML may have this character.
   var isOfKey: Bool {
     isDigit || (self | 0x20) &- UInt8(ascii: "a") < 26 || "_-".utf8.contains(self)

@@ -56,6 +56,9 @@ public struct Recording: ~Copyable {
     return RecordingError("\(fault.message) (\(reading))", file: fault.file, line: fault.line)
   }
 
+  /// The files of which nothing has been read so far: no event of a key or an LED.
+  public var unused: [String] { files.filter { !$0.isUsed }.map(\.name) }
+
   /// The faults that have been skipped so far.
   public var skipped: SkippedFaults {
     files.reduce(into: SkippedFaults()) { $0.add($1.skipped) }

@@ -33,7 +33,7 @@ final class RecordingStream: BatchStream {
   private var devices: StreamMerge?
 
   /// Whether an input was read.
-  private var isUsed = false
+  private(set) var isUsed = false
 
   /// The fault that ended reading; it is thrown after the inputs that are kept.
   private var fault: RecordingError?
@@ -94,10 +94,7 @@ final class RecordingStream: BatchStream {
       if let warning = parser.warning { warn(RecordingError(warning, file: name)) }
     }
     let batch = try parser.next(from: &reader)
-    if batch == nil, !isUsed {
-      warn(RecordingError("no event of a key or an LED was read", file: name))
-    }
-    isUsed = true
+    isUsed = isUsed || batch != nil
     return batch
   }
 
