@@ -99,7 +99,7 @@ let package = Package(
       goldenFiles: ["Keys.txt"]),
     tests("TerminalTests", ["Terminal"]),
     tests("LinuxTests", ["CLinux", "Linux", "Terminal", "TestSupport"]),
-    tests("WireTests", ["Wire"]),
+    tests("WireTests", ["KeyboardModes", "Wire"]),
     tests(
       "KeyboardsTests", ["Configuration", "KeyboardModes", "Keyboards", "Linux", "TestSupport"]),
     tests(
