@@ -120,7 +120,7 @@ let package = Package(
       goldenFiles: ["Keys.txt"]),
     tests("TerminalTests", ["Terminal"]),
     tests("SystemTests", ["CLinux", "System", "Terminal", "TestSupport"]),
-    tests("WireTests", ["Wire"]),
+    tests("WireTests", ["KeyboardModes", "Wire"]),
     tests(
       "KeyboardsTests", ["Configuration", "KeyboardModes", "Keyboards", "System", "TestSupport"]),
     tests(

@@ -146,7 +146,11 @@ struct LibinputParser: EntryParser {
     let line = line.withoutIndentation
     var words = Fields(line)
     let name = words.next()
-    return line.isEmpty || line.begins(with: "-") || line.begins(with: "0x") || line.equals("]")
+    let isList =
+      line.contains(UInt8(ascii: ","))
+      && line.allSatisfy { $0.hexadecimalDigit < 16 || "x,[] \t".utf8.contains($0) }
+    return line.isEmpty || isList || line.begins(with: "-") || line.begins(with: "0x")
+      || line.equals("]")
       || name?.last == UInt8(ascii: ":") && name?.dropLast().allSatisfy(\.isOfKey) == true
   }
 
