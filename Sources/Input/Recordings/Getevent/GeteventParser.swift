@@ -83,7 +83,7 @@ struct GeteventParser: EntryParser {
       throw LineFault("an event without a time: getevent needs -t")
     } else {
       guard
-        !words.hasMore || section == .descriptor && line.begins(with: "    ")
+        !words.hasMore || section == .descriptor && line.withoutIndentation.count < line.count
           || section == .description && Self.isList(words)
       else { throw Self.unknown }
     }

@@ -15,7 +15,7 @@ extension UInt8 {
   }
 
   /// The value of a hexadecimal digit; at least 16 for any other character.
-  fileprivate var hexadecimalDigit: UInt8 {
+  var hexadecimalDigit: UInt8 {
     if isDigit { return self &- UInt8(ascii: "0") }
     // This bit makes an ASCII letter lower-case.
     let letter = (self | 0x20) &- UInt8(ascii: "a")
