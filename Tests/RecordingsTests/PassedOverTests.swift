@@ -94,7 +94,8 @@ struct PassedOverTests {
         "ndevices: 2", "libinput:", "  version: \"1.29.1\"", "system:", "  os: \"debian:12\"",
         "devices:", "- node: /dev/input/event4", "  evdev:", "    name: \"a: b\"",
         "    id: [3, 1, 2, 3]", "      0: [0, 1, 2] # EV_SYN", "  hid: [",
-        "    0x05, 0x01, 0x09, 0xFF,", "  ]", "  udev:", "    properties:", "    - ID_INPUT=1",
+        "    0x05, 0x01, 0x09, 0xFF,", "    5, 1, 9", "  ]", "  udev:", "    properties:",
+        "    - ID_INPUT=1",
         "    virtual: false", "  quirks:", "    - ModelBouncingKeys=1", "  events:",
         "  - libinput:",
         "    - {time: 0.1, type: KEYBOARD_KEY, key: 30, state: pressed}", "  - hid:",
@@ -123,7 +124,8 @@ struct PassedOverTests {
   func indented(_ format: RecordingFormat, _ lines: [String]) throws {
     guard format != .libinput else { return }
     let all = (try #require(Self.events[format])) + lines.map { "\($0)\n" }.joined()
-    for indentation in ["    ", "\t"] {
+    // The text of a descriptor is told by the spaces before it.
+    for indentation in format == .getevent ? ["    "] : ["    ", "\t"] {
       let text = all.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         .filter { $0 != "^C" }.map { "\(indentation)\($0)\n" }.joined()
       let outcome = try read(text, format: format)

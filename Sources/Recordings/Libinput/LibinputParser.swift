@@ -144,6 +144,7 @@ struct LibinputParser: EntryParser {
     var words = Fields(line)
     let name = words.next()
     return line.isEmpty || line.begins(with: "-") || line.begins(with: "0x") || line.equals("]")
+      || line.first?.isDigit == true && line.contains(.comma)
       || name?.last == UInt8(ascii: ":") && name?.dropLast().allSatisfy(\.isOfKey) == true
   }
 
