@@ -38,7 +38,7 @@ struct GeteventParser: EntryParser {
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     var fields = Fields(line.withoutIndentation)
-    let time = try time(&fields)
+    let time = try fields.skip(UInt8(ascii: "[")) ? time(&fields) : oldTime(&fields)
     let device = try device(&fields)
     guard let time else { return try parseOther(line, fields) }
     guard let type = type(&fields) else { throw Self.unknown }
@@ -133,16 +133,15 @@ struct GeteventParser: EntryParser {
 
   private static let unknown = LineFault("neither an event nor a line about a device")
 
-  /// Parses `[    1234.567890]` or `1234-567890:`; `nil` if the line begins otherwise.
+  /// Parses the rest of `[    1234.567890]`.
   @inline(__always)
-  private func time(_ fields: inout Fields) throws(LineFault) -> Time? {
-    guard fields.skip(UInt8(ascii: "[")) else { return try oldTime(&fields) }
+  private func time(_ fields: inout Fields) throws(LineFault) -> Time {
     let time = try fields.time()
     guard fields.skip(.bracket) else { throw LineFault("the time has no closing ']'") }
     return time
   }
 
-  /// Parses `1234-5:`, 5 µs after 1234 s.
+  /// Parses `1234-5:`, 5 µs after 1234 s; `nil` if the line begins otherwise.
   @inline(never)
   private func oldTime(_ fields: inout Fields) throws(LineFault) -> Time? {
     var rest = fields
