@@ -420,7 +420,7 @@ def test_nothing_runs_while_nothing_changes(kiosk: Kiosk) -> None:
         assert bridge.switches() == before
 
 
-LENGTHS = [("keymode-kiosk", 300), ("connections.py", 125), ("outbox.py", 120), ("echo", 10)]
+LENGTHS = [("keymode-kiosk", 300), ("connections.py", 125), ("outbox.py", 130), ("echo", 25)]
 
 
 @pytest.mark.parametrize(("file", "most"), LENGTHS)

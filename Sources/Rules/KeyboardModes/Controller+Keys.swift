@@ -56,7 +56,7 @@ extension Controller {
     _ meaning: PressMeaning, _ key: DeviceKey, _ held: Modifiers, at time: Time, _ inFrame: Bool,
     wasSeen: Bool
   ) {
-    if !waitingTap.isEmpty || !openUses.isEmpty {
+    if !waitingTap.isEmpty || !openUses.isEmpty || liftedShifts.due != nil {
       settle(beforePressOf: key, meaning, at: time, inFrame)
     }
     if !meaning.isShift, !liftedShifts.isEmpty || !meaning.isCharacter, isKey(meaning) {
@@ -120,9 +120,10 @@ extension Controller {
     beforePressOf key: DeviceKey, _ meaning: PressMeaning, at time: Time, _ inFrame: Bool
   ) {
     if isKey(meaning) {
-      let isPressedWithIt = liftedShifts.hold(
-        key, at: time, inFrame, types: meaning.isCharacter, waitingTap.key)
-      if !isPressedWithIt { settleTap() }
+      let isPressedWithIt = waitingTap.key.map {
+        liftedShifts.hold(key, at: time, inFrame, types: meaning.isCharacter, $0)
+      }
+      if isPressedWithIt != true { settleTap() }
       waitingTap.forget()
       send(openUses.endTaps())
     }

@@ -86,10 +86,10 @@ final class CommandUnit {
       // Fails now, if no run could have a group.
       _ = try ControlGroup(at: "\(path)/run-0")
       manager = try started.manager.map { process in try ForeignProcess(process.number) }
-    } catch let error as any TerminalTextConvertible {
+    } catch {
       throw NoCommandUnit(
         text: """
-          no command can be started, because systemd could not end it: \(error.text);
+          no command can be started, because systemd could not end it: \(error);
           'loginctl enable-linger' starts a service manager for a user without a session, and \
           'keymodectl watch --json' needs none
           """)
