@@ -148,7 +148,7 @@ struct BadClientTests {
       #expect(try oldest.message() == error)
       #expect(try oldest.message() == nil)
     }
-    // Nobody is left who has never called.
+    // Now every client has called at least once.
     #expect(try daemon.client().message() == error)
     for client in [called] + new { _ = try client.result("org.keymoded.Controller.GetState") }
     try daemon.change(1)

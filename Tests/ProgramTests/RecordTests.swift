@@ -55,7 +55,7 @@ struct RecordTests {
     #expect(try run("keymodectl", "replay", file).status == 0)
   }
 
-  @Test("nobody but root gives a file away", .enabled(if: geteuid() == 0))
+  @Test("only root gives a file to another user", .enabled(if: geteuid() == 0))
   func withoutRoot() throws {
     let folder = try TemporaryFolder()
     let keyboard = try FIFOKeyboard()

@@ -33,7 +33,7 @@ public struct TwinKeys: Sendable {
   /// No key is down yet.
   public init() {}
 
-  /// The inputs that count in place of this one; recordings without twins have them.
+  /// The inputs that replace this one, so that each press counts once. A redacted recording has these.
   public mutating func take(_ input: Controller.Input) -> [Controller.Input] {
     switch input {
     case .key(let device, let event):

@@ -170,7 +170,7 @@ struct NoCommandUnit: Error, TerminalTextConvertible {
 
 /// Has a service manager start a new unit, and waits until it has.
 ///
-/// - Returns: the place of its control group, and the manager's process.
+/// - Returns: the path of its control group in the tree of groups, and the process of the manager.
 private func startUnit(
   _ name: String, _ properties: [(name: String, value: BusValue)], by address: Bus.Address
 ) throws -> (group: String, manager: PeerProcess?) {

@@ -51,7 +51,7 @@ final class ContainedCommand {
     (self.command, self.unit, self.grace) = (command, unit, grace)
     (self.loop, self.told) = (loop, told)
     deadline = try loop.addTimer { [unowned self] in
-      // What has left the group and is another user's by now is beyond reach.
+      // A first process that left the group and belongs to another user now cannot be killed.
       let isBeyondReach = !kill() && group?.isPopulated == false
       // The kernel reports an empty group up to 10 ms late; never, if the end of the unit removed
       // the group first.
@@ -93,7 +93,7 @@ final class ContainedCommand {
   }
 
   /// Kills what is left of the command, and its first process wherever that is. Returns `false` if
-  /// that is another user's.
+  /// that process belongs to another user.
   @discardableResult
   func kill() -> Bool {
     group?.kill()
