@@ -175,11 +175,11 @@ def record_until(acts: Acts, person: Person) -> RunningWhile:
     ids=names,
 )
 def test_recorder_has_its_grace_to_write_its_end(
-    told: AttackTable, editing: Person, acts: Acts
+    told: AttackTable, editing: Person, load: str, acts: Acts
 ) -> None:
     for _ in range(COUNT):
         record_until(acts, editing).wait_for_nothing()
-    told(f"a recorder: {names(acts)}", COUNT, "its end is whole")
+    told(f"a recorder, {load}: {names(acts)}", COUNT, "its end is whole")
 
 
 @pytest.mark.parametrize(

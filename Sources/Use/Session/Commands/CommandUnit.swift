@@ -12,11 +12,12 @@ import Terminal
 /// other may miss some of a command that keeps starting more. Nothing that the command starts can leave
 /// the unit by chance.
 ///
-/// Where systemd stops the unit, it sends SIGTERM to the keeper only (`KillMode=mixed`), and
-/// `ExecStopPost` takes over; where the keeper was killed, `ExecStop` does. This process notices, and
-/// ends the command itself. So both wait for the end of the pipe first; if that takes until
-/// `TimeoutStopUSec`, as where this process is stopped, they kill the command at once. Systemd kills
-/// what is left in the unit at last.
+/// Where systemd stops the unit, or the keeper was killed, `ExecStop` takes the keeper's place: it has
+/// the keeper end, unless that is ending the command already, and waits until it has. This process
+/// notices, and ends the command itself. So `ExecStop` waits for the end of the pipe too; if that takes
+/// until `TimeoutStopUSec`, as where this process is stopped, it kills the command at once.
+/// `ExecStopPost` does the same where `ExecStop` was killed. Systemd kills what is left in the unit at
+/// last.
 ///
 /// See `org.freedesktop.systemd1(5)` and `systemd.service(5)`.
 final class CommandUnit {
@@ -56,12 +57,12 @@ final class CommandUnit {
       defer { close(ends.reading) }
       pipe = FileDescriptor(owning: ends.writing)
       let (onExit, ending) = (Self.onExit, Self.ending(grace: grace))
-      // Nothing while the keeper lives: systemd ends it next. A TERM comes from systemd after
-      // `TimeoutStopUSec`.
+      // A TERM comes from systemd after `TimeoutStopUSec`.
       let stop = Self.shell(
         """
-        read -r _ _ keeper _ </proc/${MAINPID:-none}/stat && test $keeper != Z && exit
         trap exit TERM; \(onExit)
+        kill $MAINPID
+        while read -r _ _ state _ </proc/${MAINPID:-none}/stat && test $state != Z; do sleep 0.02; done
         read -r _
         \(ending)
         """)
