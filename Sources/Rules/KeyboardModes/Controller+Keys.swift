@@ -38,15 +38,18 @@ extension Controller {
   private mutating func press(
     _ key: DeviceKey, at time: Time, inFrame: Bool, wasSeen: Bool = true
   ) {
+    // Such a Shift went down before this key.
+    if liftedShifts.isWaiting, !key.code.isShift, !keys.isBounce(key, at: time) {
+      settleLiftedShifts()
+    }
     guard let held = keys.press(key, at: time) else { return resume(key, at: time, inFrame) }
     var meaning = settings.bindings.meaning(of: key.code, held)
     if !liftedShifts.isEmpty {
       if meaning.isShift {
         let counts = liftedShifts.press(shift: key, at: time, inFrame, mayWait: wasSeen)
         guard counts else { return }
-      } else {
-        settleLiftedShifts()
-        if wasSeen { meaning = self.meaning(meaning, of: key, held, at: time, inFrame) }
+      } else if wasSeen {
+        meaning = self.meaning(meaning, of: key, held, at: time, inFrame)
       }
     }
     act(meaning, key, held, at: time, inFrame, wasSeen: wasSeen)
@@ -56,7 +59,7 @@ extension Controller {
     _ meaning: PressMeaning, _ key: DeviceKey, _ held: Modifiers, at time: Time, _ inFrame: Bool,
     wasSeen: Bool
   ) {
-    if !waitingTap.isEmpty || !openUses.isEmpty || liftedShifts.due != nil {
+    if !waitingTap.isEmpty || !openUses.isEmpty || liftedShifts.isWaiting {
       settle(beforePressOf: key, meaning, at: time, inFrame)
     }
     if !meaning.isShift, !liftedShifts.isEmpty || !meaning.isCharacter, isKey(meaning) {

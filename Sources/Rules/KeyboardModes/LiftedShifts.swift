@@ -49,7 +49,10 @@ struct LiftedShifts: Sendable {
 
   var isEmpty: Bool { lifts.isEmpty }
 
-  /// When a press that waits for the end of its frame counts, with its own time; `nil` if none waits.
+  /// Whether a press waits for the end of its frame.
+  var isWaiting: Bool { !lifts.isEmpty && lifts.contains { $0.returned != nil } }
+
+  /// When a press that waits for the end of its frame counts, with its own time; `nil` for never.
   var due: Time? {
     lifts.isEmpty ? nil : lifts.lazy.compactMap(\.returned).first?.advanced(by: .microseconds(1))
   }

@@ -15,7 +15,6 @@ from support.clock import boot_time
 from support.input_events import (
     COMPOSE,
     EVIOCGRAB,
-    F5,
     INSERT,
     LEFTALT,
     LEFTCTRL,
@@ -23,6 +22,7 @@ from support.input_events import (
     LEFTSHIFT,
     PRESS,
     RELEASE,
+    RIGHTALT,
     SCROLLLOCK,
     A,
     B,
@@ -99,8 +99,9 @@ def unplug_behind(daemon: Daemon, count: int) -> str:
             daemon.wait_until_followed(busy, leaving)
             busy.observe()
             with daemon.stopped():
-                # In one call, so that no pause between two calls comes between Shift and A.
-                busy.tap(LEFTSHIFT, *[F5] * 40, A)
+                # In one call, so that no pause between two calls comes between Shift and A. AltGr
+                # changes nothing; Shift would belong to a key that types nothing and comes so soon.
+                busy.tap(LEFTSHIFT, *[RIGHTALT] * 40, A)
                 times = {code: stamp for stamp, code, value in busy.stamps() if value == PRESS}
                 pressed, typed = times[LEFTSHIFT], times[A]
                 leaving.remove()

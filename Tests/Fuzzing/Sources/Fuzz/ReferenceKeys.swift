@@ -37,6 +37,7 @@ extension Reference {
     _ key: UInt16, _ device: DeviceID, _ time: Time?, _ stamp: Time, _ held: Set<String>,
     _ types: Bool, _ isSameReport: Bool
   ) {
+    if Keys.modifier(key) != "shift" { pressReturned() }
     noteShortcut(key, device, stamp)
     if Keys.modifier(key) == "shift" {
       down[device, default: [:]][key] = false
@@ -49,7 +50,6 @@ extension Reference {
       }
       return
     }
-    pressReturned()
     let alone = rows.filter { $0.key == key && $0.modifiers == held }
     let shifted = rows.filter { $0.key == key && $0.modifiers == held.union(["shift"]) }
     let isLifted = isLifted(for: device, stamp, isSameReport, types: types && alone.isEmpty)
