@@ -58,7 +58,7 @@ private struct Trial {
   mutating func take(_ input: Controller.Input) {
     resumeIfDue()
     if let time = input.time { reach(time) }
-    let wasUntold = reference.locks.isUntold
+    let wasUntold = reference.locks.needsReport
     let expected = reference.take(input)
     require(controller.take(input) == expected, "not what the rules say of \(input)")
     require(controller.modes.sequence == reference.sequence)
@@ -119,10 +119,10 @@ private struct Trial {
   }
 
   private mutating func reach(_ time: Time) {
-    // One that was resumed does not know when LEDs changed before, and time may step back to it.
-    if time < latest, reference.locks.all.values.contains(where: { !$0.changes.isEmpty }) {
-      resumed = nil
-    }
+    // One that was resumed does not know when LEDs changed and keys were pressed before, and time may
+    // step back to it.
+    let isKnown = reference.silent == nil && reference.locks.all.values.allSatisfy(\.changes.isEmpty)
+    if time < latest, !isKnown { resumed = nil }
     latest = time
   }
 
@@ -155,7 +155,7 @@ private struct Trial {
       if let report = LEDReport(leds[device]) { take(.leds(device, report, at: nil)) }
     }
     take(.allOpened(at: time))
-    let isSame = leds.keys.allSatisfy(present.contains) && !locks.isUntold
+    let isSame = leds.keys.allSatisfy(present.contains) && !locks.needsReport
     if isSame, locks.all.values.allSatisfy({ $0.hidden == nil }) {
       require(
         !reference.changes.contains { $0.machine == .caps || $0.machine == .num },
@@ -174,6 +174,7 @@ private struct Trial {
     // Where time steps back, what is due may have to wait for the next input.
     let isDue = reference.deadline.map { $0 <= latest } ?? false
     guard resumed == nil, resumeAfter < 0, reference.isTold, !isDue,
+      reference.silent?.time != latest.microseconds,
       reference.locks.isSettled(at: latest.microseconds, reference)
     else { return }
     var next = Controller(settings: reference.settings)
