@@ -16,7 +16,7 @@ final class FakeKeyboards: InputSource {
   var canFindKeysUp = true
 
   /// The orders that the LEDs received.
-  private(set) var leds: [LEDOrder] = []
+  private(set) var leds: [LEDCommand] = []
 
   /// The inputs that were not read yet.
   var unread: [Controller.Input] = []
@@ -35,7 +35,7 @@ final class FakeKeyboards: InputSource {
   func read(into batch: inout Batch) {
     reads += 1
     let reached = reached ?? now
-    batch = Batch(unread, reached: reached, settled: reached)
+    batch = Batch(unread, reached: reached, noInputBefore: reached)
     unread = []
   }
 
@@ -53,5 +53,5 @@ final class FakeKeyboards: InputSource {
     found = []
   }
 
-  func show(_ leds: LEDOrder) { self.leds.append(leds) }
+  func show(_ leds: LEDCommand) { self.leds.append(leds) }
 }

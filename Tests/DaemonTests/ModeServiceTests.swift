@@ -252,7 +252,7 @@ struct ModeServiceLEDTests {
     let service = TestService(Settings(), keyboards)
     service.service.show(LEDRules(["capsLock": capsLock, "editingText": misc]))
     let both: LEDs = [capsLock, misc]
-    var expected = [LEDOrder([], of: both)]
+    var expected = [LEDCommand([], of: both)]
     #expect(keyboards.leds == expected, "those of states that nothing is in yet are off")
     service.take([try input(first, 0, shift, .press), try input(first, 10, shift, .release)])
     service.take([try input(first, 20, a, .press), try input(first, 30, a, .release)])
@@ -262,15 +262,15 @@ struct ModeServiceLEDTests {
       try input(first, 40, shift, .press), try input(first, 44, shift, .release),
       try input(first, 50, shift, .press), try input(first, 54, shift, .release),
     ])
-    expected.append(LEDOrder(capsLock, of: both))
+    expected.append(LEDCommand(capsLock, of: both))
     #expect(keyboards.leds == expected)
     service.take([try input(first, 60, insert, .press)])
-    expected.append(LEDOrder(both, of: both))
+    expected.append(LEDCommand(both, of: both))
     #expect(keyboards.leds == expected)
     service.take([try input(first, 70, a, .press), try input(first, 80, insert, .release)])
     #expect(keyboards.leds == expected, "a key that changes nothing")
     service.take([try input(first, 90, shift, .press)])
-    expected.append(LEDOrder(misc, of: both))
+    expected.append(LEDCommand(misc, of: both))
     #expect(keyboards.leds == expected)
   }
 
@@ -281,10 +281,10 @@ struct ModeServiceLEDTests {
     service.take([try input(first, 0, insert, .press)])
     #expect(keyboards.leds == [], "nothing is asked of them where they tell of nothing")
     try service.apply(Settings(), LEDRules(["editingText": misc]))
-    #expect(keyboards.leds == [LEDOrder(misc, of: misc)])
+    #expect(keyboards.leds == [LEDCommand(misc, of: misc)])
     try service.apply(Settings(), LEDRules(["editingText": capsLock]))
-    #expect(keyboards.leds.last == LEDOrder(capsLock, of: capsLock))
+    #expect(keyboards.leds.last == LEDCommand(capsLock, of: capsLock))
     try service.apply(Settings())
-    #expect(keyboards.leds.last == LEDOrder([], of: []))
+    #expect(keyboards.leds.last == LEDCommand([], of: []))
   }
 }

@@ -31,7 +31,7 @@ struct BindingsTests {
   func uses() throws {
     var bindings = Bindings()
     let chord = try Chord([key("F9")])
-    let uses: [Use] = [.press, .release, .hold(.seconds(1)), .tap]
+    let uses: [Timing] = [.press, .release, .hold(.seconds(1)), .tap]
     let events: [KeyboardTable.Event] = [
       .tapTextField, .tapBlankArea, .clickMoreButton, .clickSwitchButton,
     ]
@@ -40,7 +40,7 @@ struct BindingsTests {
       #expect(bindings.bind(chord, use, to: .tapTextField) == event)
     }
     #expect(bindings.bind(chord, .hold(.seconds(2)), to: .tapTextField) == .clickMoreButton)
-    #expect(bindings[chord]?.events.map(\.use) == [.press, .tap, .hold(.seconds(1)), .release])
+    #expect(bindings[chord]?.events.map(\.timing) == [.press, .tap, .hold(.seconds(1)), .release])
     bindings.unbind(.tapBlankArea)
     #expect(bindings[chord]?.release == nil)
     #expect(bindings[chord]?.press == .tapTextField)

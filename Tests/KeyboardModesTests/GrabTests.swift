@@ -72,7 +72,7 @@ struct ControllerGrabTests {
   private func woken(_ timeline: inout Timeline, at times: [Int64]) throws -> [String] {
     var asked: [String] = []
     for time in times {
-      timeline.take(Batch(reached: at(time), settled: at(time))) { keys, device in
+      timeline.take(Batch(reached: at(time), noInputBefore: at(time))) { keys, device in
         asked.append("\(time): \(device.order) \(keys.map(\.number))")
         return time == times.last ? keys : []
       }
@@ -109,7 +109,7 @@ struct ControllerGrabTests {
     var taken: [Controller.Input] = []
     let ends = [1300, 1290].map { Controller.Input.gone(second, at: at($0)) }
     controller.take(
-      Batch(ends, reached: at(1281), settled: at(1280)),
+      Batch(ends, reached: at(1281), noInputBefore: at(1280)),
       keysUp: { keys, _ in keys }, taken: { taken.append($1) })
     let found = Time(microseconds: at(1300).microseconds + 1)
     #expect(taken.last == .missedRelease(first, press.key, at: found))
@@ -133,7 +133,7 @@ struct ControllerGrabTests {
     var taken: [Controller.Input] = []
     var controller = timeline.controller
     let changes = controller.take(
-      Batch(reached: at(255), settled: at(254)), keysUp: { keys, _ in keys },
+      Batch(reached: at(255), noInputBefore: at(254)), keysUp: { keys, _ in keys },
       taken: { taken.append($1) })
     // Later inputs are all later than what is settled, so a replay has this order, too.
     let up = KeyEvent(time: at(254), key: try key("F9"), action: .release)
@@ -143,7 +143,7 @@ struct ControllerGrabTests {
     // A release that is still in the batch is not hidden.
     controller = timeline.controller
     controller.take(
-      Batch([.key(first, up)], reached: at(255), settled: at(254)),
+      Batch([.key(first, up)], reached: at(255), noInputBefore: at(254)),
       keysUp: { _, _ in
         Issue.record("nothing is to be asked")
         return []
@@ -159,7 +159,8 @@ struct ControllerGrabTests {
     var taken: [Controller.Input] = []
     var controller = timeline.controller
     controller.take(
-      Batch([.key(second, press)], reached: at(255), settled: at(254)), keysUp: { keys, _ in keys },
+      Batch([.key(second, press)], reached: at(255), noInputBefore: at(254)),
+      keysUp: { keys, _ in keys },
       taken: { taken.append($1) })
     let after = Time(microseconds: 254_901)
     let f9 = try key("F9")

@@ -147,7 +147,7 @@ struct KeyLogPropertyTests {
       default: break
       }
       changes += controller.take(
-        Batch(inputs, reached: now, settled: now), keysUp: { keys, _ in isDown ? [] : keys })
+        Batch(inputs, reached: now, noInputBefore: now), keysUp: { keys, _ in isDown ? [] : keys })
     }
     // The last release: the keyboard is unplugged.
     changes += controller.take(.gone(DeviceID(order: device), at: Time(microseconds: time)))
@@ -238,7 +238,7 @@ struct KeyLogPropertyTests {
       for input in inputs { oneByOne += one.take(input) }
       let now = Time(microseconds: time)
       inBatches += live.take(
-        Batch(inputs, reached: now, settled: now), keysUp: { _, _ in [] })
+        Batch(inputs, reached: now, noInputBefore: now), keysUp: { _, _ in [] })
     }
     let end = Time(microseconds: .max)
     oneByOne += one.advance(to: end)

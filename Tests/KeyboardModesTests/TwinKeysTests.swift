@@ -85,7 +85,7 @@ struct TwinKeysTests {
     try timeline.play("1k:F9+ 5 2k:F9+ 5 3k:F9+ 50 3k:F9-")
     var asked: [[Int]] = []
     for (time, up) in [(300, [0]), (600, []), (900, [1])] as [(Int64, [Int])] {
-      timeline.take(Batch(reached: at(time), settled: at(time))) { keys, device in
+      timeline.take(Batch(reached: at(time), noInputBefore: at(time))) { keys, device in
         asked.append([Int(time), device.order, keys.count])
         return up.contains(device.order) ? keys : []
       }
@@ -103,7 +103,7 @@ struct TwinKeysTests {
     let ctrl = try key("LEFTCTRL")
     var asked: [Int] = []
     let press = Controller.Input.key(DeviceID(order: 2), letter)
-    timeline.take(Batch([press], reached: at(800), settled: at(800))) { keys, device in
+    timeline.take(Batch([press], reached: at(800), noInputBefore: at(800))) { keys, device in
       asked.append(device.order)
       return keys
     }

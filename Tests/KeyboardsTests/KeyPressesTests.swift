@@ -124,20 +124,21 @@ struct KeyPressesTests {
   @Test("a key without a release is told of once, after two seconds")
   func notReleased() throws {
     var presses = KeyPresses(settings: Settings())
-    func take(_ script: String, settled: Int64) throws -> [String] {
-      let batch = Batch(try inputs(script), settled: Time(microseconds: settled))
+    func take(_ script: String, noInputBefore: Int64) throws -> [String] {
+      let batch = Batch(try inputs(script), noInputBefore: Time(microseconds: noInputBefore))
       return presses.take(batch) { _, _ in [] }.map(\.text)
     }
     #expect(presses.wakeTime == nil)
-    #expect(try take("F9+@1000 V+@500000", settled: 500_000) == ["F9, free", "V, characterTyped"])
+    #expect(
+      try take("F9+@1000 V+@500000", noInputBefore: 500_000) == ["F9, free", "V, characterTyped"])
     #expect(presses.wakeTime == Time(microseconds: 2_001_000))
-    #expect(try take("V-@600000", settled: 2_000_999) == ["V, released after 100ms"])
-    #expect(try take("", settled: 2_001_000) == ["F9, not released after 2s"])
+    #expect(try take("V-@600000", noInputBefore: 2_000_999) == ["V, released after 100ms"])
+    #expect(try take("", noInputBefore: 2_001_000) == ["F9, not released after 2s"])
     #expect(presses.wakeTime == nil)
-    #expect(try take("", settled: 9_000_000) == [])
-    #expect(try take("F9-@9000000", settled: 9_000_000) == ["F9, released after 8999ms"])
+    #expect(try take("", noInputBefore: 9_000_000) == [])
+    #expect(try take("F9-@9000000", noInputBefore: 9_000_000) == ["F9, released after 8999ms"])
     // An unplugged keyboard holds no key.
-    #expect(try take("F9+@9100000", settled: 9_100_000) == ["F9, free"])
+    #expect(try take("F9+@9100000", noInputBefore: 9_100_000) == ["F9, free"])
     let gone = Controller.Input.gone(device, at: Time(microseconds: 9_200_000))
     #expect(presses.take(Batch([gone])) { _, _ in [] } == [])
     #expect(presses.wakeTime == nil)

@@ -12,7 +12,7 @@ struct StatesFollowerTests {
   @Test("one that may not wait for a daemon is told of the error")
   func withoutDaemon() throws {
     let (folder, loop) = (try TemporaryFolder(), try EventLoop())
-    var told: Result<Occurrence, any Error>?
+    var told: Result<StatesUpdate, any Error>?
     let follower = try StatesFollower(folder.path, on: loop, anySession: true, mayWait: false) {
       told = $0
     }
@@ -36,12 +36,12 @@ struct StatesFollowerTests {
       return try ScriptedDaemon(in: folder.path, answers, staysAfterMonitor: true, clients: 2)
     }
     var served = try daemon(refusal)
-    var told: [Result<Occurrence, any Error>] = []
+    var told: [Result<StatesUpdate, any Error>] = []
     let follower = try StatesFollower(
       folder.path, checking: StateConditions(["keyboard=prepareToEditText"]), on: loop,
       anySession: true
     ) { told.append($0) }
-    func next() throws -> Occurrence {
+    func next() throws -> StatesUpdate {
       let count = told.count
       while told.count == count {
         if try !loop.runOnce() { try #require(loop.findReady(upTo: Int32(boundSeconds) * 1000)) }

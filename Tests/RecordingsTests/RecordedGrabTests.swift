@@ -18,7 +18,7 @@ struct RecordedGrabTests {
   /// The events of F9's press and release, and of F10's press, change the keyboard machine.
   private func settings() throws -> Settings {
     var settings = Settings()
-    let events: [(String, String, Use)] = [
+    let events: [(String, String, Timing)] = [
       ("clickMoreButton", "KEY_F9", .press), ("tapBlankArea", "KEY_F9", .release),
       ("clickSwitchButton", "KEY_F10", .press), ("tapTextField", "KEY_LEFTCTRL", .release),
     ]
@@ -123,7 +123,7 @@ struct RecordedGrabTests {
       batches.append(
         Batch(
           inputs, reached: Time(microseconds: now),
-          settled: Time(microseconds: now - 1000)))
+          noInputBefore: Time(microseconds: now - 1000)))
     }
     try expectSameChanges(batches, devices: devices, settings) { index, keys, device in
       keys.filter { !known[index][device.order].contains($0) }

@@ -70,7 +70,7 @@ struct CapsLockTests {
         switch event {
         case .entered: caps.want(true, at: Self.now)
         case .left: caps.want(false, at: Self.now)
-        case .told: caps.tell(led, at: Self.now)
+        case .told: caps.update(led, at: Self.now)
         case .due: caps.pass(at: Self.now)
         }
       let next = try capsLock(cell, led, turnsOn: turnsOn && action != .giveUpCapsLock)

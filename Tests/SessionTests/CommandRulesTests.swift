@@ -83,27 +83,27 @@ struct HeldConditionsTests {
     var held = HeldConditions(conditions)
     #expect(held.take(.states(CountedStates(modes("off", "a")), change: nil)) == nil)
     let on = modes("on", "a", shiftSince: 50)
-    let entering = Entering(on, by: change, else: .keyboard)
+    let entering = StartReason(on, by: change, else: .keyboard)
     #expect(held.take(.states(CountedStates(on), change: change)) == .entered)
     #expect(held.take(.states(CountedStates(modes("capsLock", "a")), change: change)) == nil)
     #expect(held.take(.states(CountedStates(modes("on", "a")), change: nil)) == nil)
-    #expect(held.entering == entering)
+    #expect(held.startReason == entering)
     #expect(held.take(.states(CountedStates(modes("on", "b")), change: change)) == .left)
-    #expect(held.entering == nil)
+    #expect(held.startReason == nil)
     #expect(held.take(.states(CountedStates(modes("off", "b")), change: change)) == nil)
   }
 
   @Test(
     "unknown states hold nothing",
-    arguments: [.noDaemon(.connectionLost), .sessionNotInFront(.locked)] as [Occurrence.Reason])
-  func unknown(_ reason: Occurrence.Reason) {
+    arguments: [.noDaemon(.connectionLost), .sessionNotInFront(.locked)] as [StatesUpdate.Reason])
+  func unknown(_ reason: StatesUpdate.Reason) {
     var held = HeldConditions(conditions)
     #expect(held.take(.unknown(reason)) == nil)
     _ = held.take(.states(CountedStates(modes("on", "a")), change: nil))
     #expect(held.take(.unknown(reason)) == .left)
     #expect(held.take(.unknown(reason)) == nil)
     #expect(held.take(.states(CountedStates(modes("on", "a")), change: nil)) == .entered)
-    #expect(held.entering == Entering(modes("on", "a"), by: nil, else: .keyboard))
+    #expect(held.startReason == StartReason(modes("on", "a"), by: nil, else: .keyboard))
   }
 
   @Test("a state that counts as left holds nothing")
@@ -119,17 +119,17 @@ struct HeldConditionsTests {
     let capsOn = Change(
       sequence: 1, time: Time(microseconds: 7), machine: .caps, from: "off", to: "on",
       event: "ledOn")
-    func variables(_ entering: Entering) -> [String] {
+    func variables(_ entering: StartReason) -> [String] {
       entering.variables.map { "\($0.name)=\($0.value)" }
     }
     #expect(
-      variables(Entering(modes("on", "a", shiftSince: 50), by: change, else: .keyboard)) == [
+      variables(StartReason(modes("on", "a", shiftSince: 50), by: change, else: .keyboard)) == [
         "KEYMODE_MACHINE=shift", "KEYMODE_STATE=on", "KEYMODE_EVENT=shiftPressed",
         "KEYMODE_TIME=50", "KEYMODE_SHIFT=on", "KEYMODE_KEYBOARD=a", "KEYMODE_CAPS=unknown",
         "KEYMODE_NUM=unknown",
       ])
     #expect(
-      variables(Entering(modes("on", "a"), by: nil, else: .keyboard)) == [
+      variables(StartReason(modes("on", "a"), by: nil, else: .keyboard)) == [
         "KEYMODE_MACHINE=keyboard", "KEYMODE_STATE=a", "KEYMODE_EVENT=", "KEYMODE_TIME=",
         "KEYMODE_SHIFT=on", "KEYMODE_KEYBOARD=a", "KEYMODE_CAPS=unknown", "KEYMODE_NUM=unknown",
       ])
@@ -137,7 +137,7 @@ struct HeldConditionsTests {
       sequence: 1, shift: "off", shiftSince: nil, keyboard: "a", keyboardSince: nil,
       locks: LockStates(caps: .on))
     #expect(
-      variables(Entering(on, by: capsOn, else: .keyboard)) == [
+      variables(StartReason(on, by: capsOn, else: .keyboard)) == [
         "KEYMODE_MACHINE=caps", "KEYMODE_STATE=on", "KEYMODE_EVENT=ledOn", "KEYMODE_TIME=7",
         "KEYMODE_SHIFT=off", "KEYMODE_KEYBOARD=a", "KEYMODE_CAPS=on", "KEYMODE_NUM=unknown",
       ])

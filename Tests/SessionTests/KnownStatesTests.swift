@@ -34,7 +34,7 @@ private let start = states(4, "off", 1, "idle", nil)
 extension KnownStates {
   /// Takes an input; `-` if it makes nothing known.
   fileprivate mutating func told(_ input: KnownInput) -> String {
-    let occurrence: Occurrence? =
+    let update: StatesUpdate? =
       switch input {
       case .states(let modes):
         take(.states(StateMessage(instance: "i", time: Time(microseconds: 0), modes: modes)))
@@ -45,7 +45,7 @@ extension KnownStates {
       case .front: take(.inFront)
       case .absent(let reason): take(.absent(reason))
       }
-    switch occurrence {
+    switch update {
     case .states(let states, let change):
       // A state that does not count is "?", and a change is marked.
       let texts = Machine.modes.map { machine -> String in
@@ -155,8 +155,8 @@ struct KnownStatesTests {
   @Test("a lock that changes while the session is not in front counts after its next change")
   func locks() {
     var known = KnownStates(presence: .inFront)
-    func caps(_ occurrence: Occurrence?) -> String? {
-      if case .states(let states, _) = occurrence { states[.caps] ?? "?" } else { nil }
+    func caps(_ update: StatesUpdate?) -> String? {
+      if case .states(let states, _) = update { states[.caps] ?? "?" } else { nil }
     }
     func change(_ sequence: Int64, _ state: String) -> Update {
       .change(

@@ -71,8 +71,8 @@ private struct Driver {
     return tell(.states(CountedStates(modes), change: change))
   }
 
-  private mutating func tell(_ occurrence: Occurrence) -> [ShiftTyping.Action] {
-    typing.take(occurrence, in: session, at: now)
+  private mutating func tell(_ update: StatesUpdate) -> [ShiftTyping.Action] {
+    typing.take(update, in: session, at: now)
   }
 }
 

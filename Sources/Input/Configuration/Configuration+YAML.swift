@@ -111,7 +111,7 @@ extension Node {
   }
 }
 
-extension Use {
+extension Timing {
   /// What follows the chord in a binding.
   fileprivate var suffix: String {
     switch self {

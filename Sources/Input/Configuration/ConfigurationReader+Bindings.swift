@@ -35,30 +35,30 @@ extension ConfigurationReader {
     var bound: [Bound] = []
     // Of two bindings of a chord, the later one is the error.
     for (event, node) in wanted.sorted(by: { $0.1.mark < $1.1.mark }) {
-      guard let (chord, use) = bind(node, to: event, named) else { continue }
-      bound.append((chord, use, event, node.mark))
+      guard let (chord, timing) = bind(node, to: event, named) else { continue }
+      bound.append((chord, timing, event, node.mark))
     }
     // Whether a warning is due depends on all bindings.
-    for binding in bound where binding.use == .release { warnOfRelease(by: binding) }
+    for binding in bound where binding.timing == .release { warnOfRelease(by: binding) }
     return true
   }
 
   /// A binding in the files, and its position.
-  private typealias Bound = (chord: Chord, use: Use, event: KeyboardTable.Event, mark: Mark)
+  private typealias Bound = (chord: Chord, timing: Timing, event: KeyboardTable.Event, mark: Mark)
 
-  /// Binds the chord of `node`, and returns it with its use; `nil` after an error.
+  /// Binds the chord of `node`, and returns it with its timing; `nil` after an error.
   ///
   /// - Parameter named: the events that the files bind. All others have their default chords.
   private mutating func bind(
     _ node: Node, to event: KeyboardTable.Event, _ named: [KeyboardTable.Event]
-  ) -> (Chord, Use)? {
+  ) -> (Chord, Timing)? {
     if case .mapping = node.content {
       fail("write the key and its use as one text, such as 'F9 release'", at: node)
       return nil
     }
-    guard let text = scalar(node), let (chord, use) = binding(text, at: node) else { return nil }
-    guard let other = configuration.settings.bindings.bind(chord, use, to: event) else {
-      return (chord, use)
+    guard let text = scalar(node), let (chord, timing) = binding(text, at: node) else { return nil }
+    guard let other = configuration.settings.bindings.bind(chord, timing, to: event) else {
+      return (chord, timing)
     }
     let name = configuration.settings.keyboard.name(ofEvent: other)
     fail(
@@ -75,7 +75,7 @@ extension ConfigurationReader {
   /// leaves it; if another key leaves the state before the release, the release enters it again.
   private mutating func warnOfRelease(by binding: Bound) {
     guard let uses = configuration.settings.bindings[binding.chord] else { return }
-    if uses.events.allSatisfy({ $0.use == .release }) {
+    if uses.events.allSatisfy({ $0.timing == .release }) {
       warn("nothing is bound to the press of \(binding.chord.shortName)", at: binding.mark)
     }
     guard uses.press == binding.event else { return }
@@ -85,8 +85,8 @@ extension ConfigurationReader {
         + "begin what it should end; use two events", at: binding.mark)
   }
 
-  /// The chord and the use that a binding names; `nil` after an error.
-  private mutating func binding(_ text: String, at node: Node) -> (Chord, Use)? {
+  /// The chord and the timing that a binding names; `nil` after an error.
+  private mutating func binding(_ text: String, at node: Node) -> (Chord, Timing)? {
     let parts = ChordText(text)
     var keys: [KeyCode] = []
     for name in parts.names {
@@ -96,12 +96,12 @@ extension ConfigurationReader {
       }
       keys.append(key)
     }
-    guard let use = use(parts.rest, at: node) else { return nil }
-    return chord(keys, parts.names, at: node).map { ($0, use) }
+    guard let timing = timing(parts.rest, at: node) else { return nil }
+    return chord(keys, parts.names, at: node).map { ($0, timing) }
   }
 
-  /// The use that the text after a chord names.
-  private mutating func use(_ text: String, at node: Node) -> Use? {
+  /// The timing that the text after a chord names.
+  private mutating func timing(_ text: String, at node: Node) -> Timing? {
     let words = text.split(separator: " ").map { $0.lowercased() }
     switch words {
     case [], ["press"]: return .press

@@ -35,7 +35,7 @@ final class DeviceFinder {
     var udev = "/run/udev/control"
   }
 
-  private enum Means {
+  private enum Backend {
     case udev(DeviceMonitor)
     case folder(FolderMonitor)
   }
@@ -44,7 +44,7 @@ final class DeviceFinder {
   /// listing.
   private static let patience = Duration.milliseconds(10)
 
-  private let means: Means
+  private let backend: Backend
 
   /// Calls `changed`, from the loop, after nodes appeared or changed: the permissions of a node may
   /// be set late.
@@ -59,15 +59,15 @@ final class DeviceFinder {
     // If udev runs, wait for its message: only then are its rules applied, and a node that they
     // exclude must not even be opened.
     if access(places.udev, F_OK) == 0 {
-      means = .udev(try DeviceMonitor(loop, changed: report))
+      backend = .udev(try DeviceMonitor(loop, changed: report))
     } else {
-      means = .folder(try FolderMonitor(loop, path: places.nodes, changed: report))
+      backend = .folder(try FolderMonitor(loop, path: places.nodes, changed: report))
     }
   }
 
   /// Calls `body` for each evdev node that is present now.
   func forEachPresent(_ body: (Node) -> Void) throws(SystemError) {
-    switch means {
+    switch backend {
     case .udev(let monitor): try monitor.forEachPresent { body(Node($0)) }
     case .folder(let monitor):
       try monitor.forEachPresent { path in

@@ -23,7 +23,7 @@ extension Keyboards {
   public static var now: Time { Time(microseconds: microsecondsSinceBoot()) }
 
   /// The first boot time, in microseconds, at which ``read(into:)`` settles `time`; see
-  /// ``Batch/settled``.
+  /// ``Batch/noInputBefore``.
   public static func bootTime(settling time: Time) -> Int64 {
     let (sum, overflow) = time.microseconds.addingReportingOverflow(lateness)
     return overflow ? .max : sum
@@ -47,7 +47,7 @@ extension Keyboards {
   /// overtakes an earlier one.
   ///
   /// - Parameter batch: ``Batch/reached`` is then the time up to which the kernel's events have all
-  ///   been handed over, and ``Batch/settled`` is ``lateness`` before it.
+  ///   been handed over, and ``Batch/noInputBefore`` is ``lateness`` before it.
   public func read(into batch: inout Batch) {
     let (limit, ended) = readAll()
     waiting.take(upTo: limit, into: &pending)
@@ -58,7 +58,7 @@ extension Keyboards {
     swap(&batch.inputs, &pending)
     pending.removeAll(keepingCapacity: true)
     batch.reached = limit
-    batch.settled = Time(microseconds: limit.microseconds - Self.lateness)
+    batch.noInputBefore = Time(microseconds: limit.microseconds - Self.lateness)
     // Events in `waiting` or in libevdev's queue do not make a descriptor readable, so call again.
     if !waiting.isEmpty || isMoreLeft { watch?.continuation.callSoon() }
   }

@@ -57,7 +57,7 @@ public final class Keyboards {
   private var unopened: [String: SystemError] = [:]
   /// The nodes of devices that were opened, but have no role, as the nodes were then.
   private var unused: [String: NodeStatus] = [:]
-  private var leds = LEDOrder()
+  private var leds = LEDCommand()
   /// Whether the devices that were present at the start are open.
   private var hasStarted = false
 
@@ -148,9 +148,9 @@ public final class Keyboards {
     return reports
   }
 
-  /// Switches these LEDs on all devices that are followed now or later. While ``LEDOrder/used`` is
+  /// Switches these LEDs on all devices that are followed now or later. While ``LEDCommand/used`` is
   /// empty, no device is opened for writing.
-  public func show(_ leds: LEDOrder) {
+  public func show(_ leds: LEDCommand) {
     self.leds = leds
     for keyboard in followed { showLEDs(of: keyboard) }
   }
@@ -285,7 +285,7 @@ extension Keyboards {
 
   func letGo(_ keyboard: FollowedDevice, _ why: Report) {
     watch?.loop.removeUrgent(keyboard.device.fileDescriptor)
-    _ = keyboard.leds.show(LEDOrder())
+    _ = keyboard.leds.show(LEDCommand())
     guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
     followed.remove(at: index)
     asksForLEDs = true

@@ -10,7 +10,7 @@ func targets(_ invocation: Invocation) throws -> Int32 {
   let machines =
     [.keyboard] + (arguments.has("--shift") ? [.shift] : [])
     + (arguments.has("--locks") ? Lock.allCases.map(\.machine) : [])
-  let keeper = try TargetKeeper(of: machines, tell: complain)
+  let keeper = try TargetKeeper(of: machines, report: complain)
   let signal = try keeper.keep(invocation.daemon.directory, anySession: invocation.anySession)
   Signals.deliver(signal)
   return ExitStatus.done

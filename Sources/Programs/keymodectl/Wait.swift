@@ -15,7 +15,7 @@ func wait(_ invocation: Invocation) throws -> Int32 {
 private final class StateWait {
   private let conditions: StateConditions
   private let invocation: Invocation
-  private let run: Run<Int32>
+  private let run: MainLoop<Int32>
   private var expiry: EventSource?
   private var isOver = false
   /// Whether the daemon has answered, or is known not to be there.
@@ -25,7 +25,7 @@ private final class StateWait {
 
   init(for conditions: StateConditions, _ invocation: Invocation) throws(SystemError) {
     (self.conditions, self.invocation) = (conditions, invocation)
-    run = try Run()
+    run = try MainLoop()
   }
 
   /// Waits until the states hold or the time is over, and returns the exit status.
@@ -36,16 +36,16 @@ private final class StateWait {
     let follower = try StatesFollower(
       invocation.daemon.directory, of: conditions.machines, checking: conditions, on: run.loop,
       anySession: true
-    ) { [self] occurrence in run.perform { try take(occurrence.get()) } }
+    ) { [self] update in run.perform { try take(update.get()) } }
     if let timeout = invocation.timeout {
       expiry = try run.loop.call(after: timeout) { [self] in expire() }
     }
     return try run.untilEnd(keeping: follower)
   }
 
-  private func take(_ occurrence: Occurrence) throws {
+  private func take(_ update: StatesUpdate) throws {
     isAnswered = true
-    switch occurrence {
+    switch update {
     case .states(let states, _):
       absence = nil
       if conditions.hold({ states[$0] }) { run.end(ExitStatus.done) }
@@ -65,22 +65,22 @@ private final class StateWait {
 
   /// Ends the wait without the states; with an error if there is no daemon.
   private func finish() {
-    if let absence, absence.isOfNoDaemon { run.fail(absence) } else { run.end(ExitStatus.no) }
+    if let absence, absence.meansNoDaemon { run.fail(absence) } else { run.end(ExitStatus.no) }
   }
 
   private func lose(_ reason: ClientError) throws {
     // A slow daemon is waited for only if the user set a timeout.
     let mayPass =
-      if case .noAnswer = reason { invocation.timeout != nil } else { reason.isOfNoDaemon }
+      if case .noAnswer = reason { invocation.timeout != nil } else { reason.meansNoDaemon }
     guard invocation.mayWait, mayPass else { throw reason }
-    if !isOver, absence == nil, reason.isOfNoDaemon { tellOfWaiting(reason) }
+    if !isOver, absence == nil, reason.meansNoDaemon { tellOfWaiting(reason) }
     absence = reason
   }
 }
 
 extension ClientError {
   /// Whether there is no daemon, but one may come.
-  fileprivate var isOfNoDaemon: Bool {
+  fileprivate var meansNoDaemon: Bool {
     switch self {
     case .noDaemon, .connectionLost: true
     default: false

@@ -56,7 +56,7 @@ func watch(_ invocation: Invocation) throws -> Int32 {
 private func untilUnread(
   _ request: WatchRequest, of machines: Set<Machine>, _ take: @escaping (Update) throws -> Void
 ) throws -> Int32 {
-  let run = try Run<Int32>()
+  let run = try MainLoop<Int32>()
   let daemon = try run.loop.follow(request.directory, of: machines) { update in
     run.perform { try take(update.get()) }
   }

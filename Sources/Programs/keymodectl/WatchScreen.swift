@@ -9,7 +9,7 @@ final class WatchScreen {
   private let terminal: Terminal
   private let isColored = environment("NO_COLOR") == nil
   private let request: WatchRequest
-  private let run: Run<Int32>
+  private let run: MainLoop<Int32>
   private var view: WatchView
   /// Whether the view has taken the terminal: not before the first update, so that an error is
   /// shown as a message rather than behind an empty screen.
@@ -20,7 +20,7 @@ final class WatchScreen {
 
   init(_ terminal: Terminal, _ request: WatchRequest) throws(SystemError) {
     (self.terminal, self.request) = (terminal, request)
-    run = try Run()
+    run = try MainLoop()
     view = WatchView(
       directory: request.directory, machines: request.machines, advice: advice(request.directory))
   }

@@ -1,6 +1,6 @@
 /// When a chord sends an event. Only the key whose press completed the chord counts: its release,
 /// and how long it is down, whatever other keys are held by then.
-public enum Use: Hashable, Sendable {
+public enum Timing: Hashable, Sendable {
   /// At once, when the chord is pressed.
   case press
   /// When the key is released.
@@ -12,7 +12,7 @@ public enum Use: Hashable, Sendable {
   case tap
 }
 
-/// The events of the keyboard machine that a chord is bound to, at most one for each use.
+/// The events of the keyboard machine that a chord is bound to, at most one for each timing.
 public struct ChordUses: Hashable, Sendable {
   /// The event of the press.
   public internal(set) var press: KeyboardTable.Event?
@@ -25,8 +25,8 @@ public struct ChordUses: Hashable, Sendable {
   /// How long after the press a hold is sent.
   public internal(set) var holdDuration: Duration = .zero
 
-  /// The events, in the order of the uses press, tap, hold and release.
-  public var events: [(event: KeyboardTable.Event, use: Use)] {
+  /// The events, in the order press, tap, hold and release.
+  public var events: [(event: KeyboardTable.Event, timing: Timing)] {
     [
       press.map { ($0, .press) }, tap.map { ($0, .tap) }, hold.map { ($0, .hold(holdDuration)) },
       release.map { ($0, .release) },
@@ -34,13 +34,13 @@ public struct ChordUses: Hashable, Sendable {
   }
 
   /// Whether something can follow the press.
-  var outlastThePress: Bool { release != nil || tap != nil || hold != nil }
+  var hasLaterEvents: Bool { release != nil || tap != nil || hold != nil }
 
-  /// Binds `use` to `event` and returns `nil`. If `use` is bound already, changes nothing and
+  /// Binds `timing` to `event` and returns `nil`. If it is bound already, changes nothing and
   /// returns its event.
-  mutating func bind(_ use: Use, to event: KeyboardTable.Event) -> KeyboardTable.Event? {
+  mutating func bind(_ timing: Timing, to event: KeyboardTable.Event) -> KeyboardTable.Event? {
     let place: WritableKeyPath<ChordUses, KeyboardTable.Event?> =
-      switch use {
+      switch timing {
       case .press: \.press
       case .release: \.release
       case .hold: \.hold
@@ -48,14 +48,14 @@ public struct ChordUses: Hashable, Sendable {
       }
     if let bound = self[keyPath: place] { return bound }
     self[keyPath: place] = event
-    if case .hold(let duration) = use { holdDuration = duration.roundedUpToMicroseconds }
+    if case .hold(let duration) = timing { holdDuration = duration.roundedUpToMicroseconds }
     return nil
   }
 
-  /// The uses that are not bound to `event`; `nil` if there are none.
+  /// What is not bound to `event`; `nil` if there are none.
   func without(_ event: KeyboardTable.Event) -> ChordUses? {
     var rest = ChordUses()
-    for other in events where other.event != event { _ = rest.bind(other.use, to: other.event) }
+    for other in events where other.event != event { _ = rest.bind(other.timing, to: other.event) }
     return rest == ChordUses() ? nil : rest
   }
 }
@@ -91,12 +91,12 @@ public struct Bindings: Hashable, Sendable {
     boundKeys.contains(chord.key) ? uses[chord] : nil
   }
 
-  /// The chords that are bound to `event`, and their uses, in the order of their keys' numbers.
-  public func chords(of event: KeyboardTable.Event) -> [(chord: Chord, use: Use)] {
+  /// The chords that are bound to `event`, with their timings, in the order of their keys' numbers.
+  public func chords(of event: KeyboardTable.Event) -> [(chord: Chord, timing: Timing)] {
     chords.sorted {
       ($0.key.number, $0.modifiers.rawValue) < ($1.key.number, $1.modifiers.rawValue)
     }.flatMap { chord in
-      (uses[chord]?.events ?? []).filter { $0.event == event }.map { (chord, $0.use) }
+      (uses[chord]?.events ?? []).filter { $0.event == event }.map { (chord, $0.timing) }
     }
   }
 
@@ -106,17 +106,17 @@ public struct Bindings: Hashable, Sendable {
   /// The keys that complete a bound chord.
   public var keys: Set<KeyCode> { Set(uses.keys.map(\.key)) }
 
-  /// Binds a use of `chord` to `event` and returns `nil`. If that use is bound already, changes
+  /// Binds `chord` with a timing to `event` and returns `nil`. If that is bound already, changes
   /// nothing and returns its event. A chord can have one hold, whatever its duration.
   public mutating func bind(
-    _ chord: Chord, _ use: Use = .press, to event: KeyboardTable.Event
+    _ chord: Chord, _ timing: Timing = .press, to event: KeyboardTable.Event
   ) -> KeyboardTable.Event? {
-    if let bound = uses[chord, default: ChordUses()].bind(use, to: event) { return bound }
+    if let bound = uses[chord, default: ChordUses()].bind(timing, to: event) { return bound }
     boundKeys.insert(chord.key)
     return nil
   }
 
-  /// Removes every use of a chord that is bound to `event`.
+  /// Removes all that is bound to `event`.
   public mutating func unbind(_ event: KeyboardTable.Event) {
     uses = uses.compactMapValues { $0.without(event) }
     boundKeys = KeySet(keys)

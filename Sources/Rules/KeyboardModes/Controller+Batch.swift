@@ -1,6 +1,6 @@
 /// A batch of inputs, and the releases that a grab hid.
 extension Controller {
-  /// Takes a batch: its inputs in order, and then everything that is due by ``Batch/settled``.
+  /// Takes a batch: its inputs in order, and then everything that is due by ``Batch/noInputBefore``.
   ///
   /// It also takes the releases that a grab hid, which `keysUp` finds: those of keys on which the
   /// meaning of a press depends, before all inputs of the time of that press, and those of open
@@ -27,12 +27,12 @@ extension Controller {
       taken?(self, input)
       process(input)
     }
-    passTime(to: batch.settled)
-    if let nextCheck, nextCheck <= batch.settled {
+    passTime(to: batch.noInputBefore)
+    if let nextCheck, nextCheck <= batch.noInputBefore {
       // After all inputs so far, and before later ones: a recording sorts them by time.
-      let end = max(batch.settled, latest.advanced(by: .microseconds(1)) ?? latest)
+      let end = max(batch.noInputBefore, latest.advanced(by: .microseconds(1)) ?? latest)
       process(hiddenReleases(at: end, keysUp: keysUp), taken)
-      openUses.noteCheck(at: batch.settled)
+      openUses.noteCheck(at: batch.noInputBefore)
     }
     return machines.changes
   }

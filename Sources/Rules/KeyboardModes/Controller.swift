@@ -144,7 +144,7 @@ public struct Controller: Sendable {
       tellLocks(at: time)
     case .leds(let device, let report, let time):
       lockLEDs.take(report, of: device)
-      if let time { tellLocks(at: time) } else { lockLEDs.isUntold = true }
+      if let time { tellLocks(at: time) } else { lockLEDs.needsReport = true }
     case .client(let event, let time):
       settleTap()
       openShifts.removeAll()
@@ -220,14 +220,14 @@ public struct Controller: Sendable {
   @inline(__always)
   private mutating func begin(at time: Time) {
     passTime(to: time)
-    if lockLEDs.isUntold { tellLocks(at: time) }
+    if lockLEDs.needsReport { tellLocks(at: time) }
     if keys.haveUndated { keys.dateOpenedKeys(at: time) }
   }
 
   /// Inlined, because for most events nothing can be due.
   @inline(__always)
   mutating func passTime(to time: Time) {
-    if machines.haveTimeout || !openUses.isEmpty || !waitingTap.isEmpty || lockLEDs.due != nil
+    if machines.hasTimeout || !openUses.isEmpty || !waitingTap.isEmpty || lockLEDs.due != nil
       || liftedShifts.due != nil
     {
       performDue(by: time)
@@ -259,8 +259,8 @@ public struct Controller: Sendable {
 
   /// Tells the machines of the locks what the LEDs show.
   private mutating func tellLocks(at time: Time) {
-    let isOpening = lockLEDs.isUntold
-    lockLEDs.isUntold = false
+    let isOpening = lockLEDs.needsReport
+    lockLEDs.needsReport = false
     for lock in Lock.allCases {
       let event = lockLEDs.event(of: lock, at: time, isOpening: isOpening)
       machines.send(settings.locks.contains(lock) ? event : .ledGone, to: lock, at: time)

@@ -78,13 +78,13 @@ public struct Batch: Sendable {
   /// No input of this time or earlier can follow, so a deadline up to here has come. This can be
   /// before ``reached``, because the kernel may hand over a key some time after it has stamped it;
   /// see `Keyboards.lateness`.
-  public var settled: Time
+  public var noInputBefore: Time
 
   /// A batch with these parts; without any, an empty one at time zero.
   public init(
     _ inputs: [Controller.Input] = [], reached: Time = Time(microseconds: 0),
-    settled: Time = Time(microseconds: .min)
+    noInputBefore: Time = Time(microseconds: .min)
   ) {
-    (self.inputs, self.reached, self.settled) = (inputs, reached, settled)
+    (self.inputs, self.reached, self.noInputBefore) = (inputs, reached, noInputBefore)
   }
 }

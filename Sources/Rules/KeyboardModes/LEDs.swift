@@ -41,7 +41,7 @@ public struct LEDRules: Hashable, Sendable {
 }
 
 /// Which LEDs of a keyboard to switch on, and which off.
-public struct LEDOrder: Hashable, Sendable {
+public struct LEDCommand: Hashable, Sendable {
   /// The LEDs that are to be on.
   public let on: LEDs
   /// The LEDs that show states: those of them that are not in ``on`` are to be off.

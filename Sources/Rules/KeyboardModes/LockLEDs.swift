@@ -40,7 +40,7 @@ struct LockLEDs: Sendable {
 
   /// Whether devices reported LEDs at their opening that the machines do not know yet. The machines
   /// are told before the next input that has a time.
-  var isUntold = false
+  var needsReport = false
 
   /// When the first of the locks that changed too fast is known again; `nil` if none did.
   var due: Time? { earlier(caps.hiddenUntil, num.hiddenUntil) }

@@ -35,7 +35,7 @@ struct Machines: Sendable {
   var shiftFoundOn: Time? { shift.state == .on(since: nil) ? shiftFound : nil }
 
   /// Whether an unused `on` ends after some time.
-  var haveTimeout: Bool { shift.rules.timeout != nil }
+  var hasTimeout: Bool { shift.rules.timeout != nil }
 
   /// When `on` ends if it is not used; `nil` in other states, or without a timeout.
   var shiftDue: Time? {

@@ -35,7 +35,7 @@ struct OpenUse: Sendable {
     var kept = ChordUses()
     for (old, use) in uses.events {
       guard let event = settings.keyboard.event(named: table.name(ofEvent: old)),
-        bound.contains(where: { $0.events.contains { $0.event == event && $0.use == use } })
+        bound.contains(where: { $0.events.contains { $0.event == event && $0.timing == use } })
       else { continue }
       _ = kept.bind(use, to: event)
     }

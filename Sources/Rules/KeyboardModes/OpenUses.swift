@@ -52,7 +52,7 @@ struct OpenUses: Sendable {
 
   /// A press of `key` completed the chord of these uses.
   mutating func begin(_ uses: ChordUses, _ key: DeviceKey, at time: Time, wasSeen: Bool) {
-    guard uses.outlastThePress else { return }
+    guard uses.hasLaterEvents else { return }
     self.uses.append(OpenUse(uses, key, pressed: wasSeen ? time : nil))
     nextCheck = nextCheck ?? Self.check(after: time)
     revision += 1
@@ -125,7 +125,7 @@ struct OpenUses: Sendable {
       settle()
       + endUnseen(at: time) { use in
         let kept = use.kept(from: table, by: next)
-        return !kept.outlastThePress || use.uses.release != nil && kept.release == nil
+        return !kept.hasLaterEvents || use.uses.release != nil && kept.release == nil
       }
     for index in uses.indices {
       uses[index].uses = uses[index].kept(from: table, by: next)

@@ -36,7 +36,7 @@ extension ObservedMachine where R.State: Sendable {
       of: R.State.self, bufferingPolicy: .bufferingNewest(1))
     reader.yield(state)
     begin(
-      tell: { kind, step in
+      notify: { kind, step in
         if kind == nil, case .terminated = reader.yield(step.to) { true } else { false }
       }, finish: reader.finish)
     return states
@@ -53,12 +53,12 @@ extension ObservedMachine where R.State: Sendable, R.Event: Sendable {
     precondition(count.map { $0 > 0 } ?? true, "a sequence that keeps nothing would tell nothing")
     let (changes, reader) = AsyncStream.makeStream(
       of: Change.self, bufferingPolicy: count.map { .bufferingNewest($0) } ?? .unbounded)
-    var told = 0
+    var number = 0
     begin(
-      tell: { kind, step in
+      notify: { kind, step in
         guard let kind else { return false }
-        defer { told += 1 }
-        let result = reader.yield(Change(number: told, kind: kind, step: step))
+        defer { number += 1 }
+        let result = reader.yield(Change(number: number, kind: kind, step: step))
         guard case .terminated = result else { return false }
         return true
       }, finish: reader.finish)
@@ -83,22 +83,22 @@ extension ObservedMachine where R.State: Sendable, R.Event: Sendable {
 @usableFromInline struct Reader<R: Rules> {
   /// Tells of a state that is left or entered, or, with `nil`, that the state is assigned. Returns
   /// whether the reader has gone.
-  @usableFromInline let tell: (ObservedMachine<R>.Change.Kind?, ObservedMachine<R>.Step) -> Bool
+  @usableFromInline let notify: (ObservedMachine<R>.Change.Kind?, ObservedMachine<R>.Step) -> Bool
   let finish: () -> Void
 }
 
 extension ObservedMachine {
   @usableFromInline func begin(
-    tell: @escaping (Change.Kind?, Step) -> Bool, finish: @escaping () -> Void
+    notify: @escaping (Change.Kind?, Step) -> Bool, finish: @escaping () -> Void
   ) {
-    readers.append(Reader(tell: tell, finish: finish))
+    readers.append(Reader(notify: notify, finish: finish))
     isWatched = true
     if mode == .ended || mode == .new && isFinal { finishReaders() }
   }
 
   /// Tells the sequences; one whose reader has gone is forgotten.
-  @inlinable func tell(_ kind: Change.Kind?, _ step: Step) {
-    if !readers.isEmpty { readers.removeAll { $0.tell(kind, step) } }
+  @inlinable func notify(_ kind: Change.Kind?, _ step: Step) {
+    if !readers.isEmpty { readers.removeAll { $0.notify(kind, step) } }
   }
 
   func finishReaders() {

@@ -157,18 +157,18 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     let hooks = hooks
     let named = NamedStep(step, of: self)
     if !hooks.exits.isEmpty { named.call(hooks.exits) }
-    if named.isMove { tell(.leaving, step) }
+    if named.isMove { notify(.leaving, step) }
     if !hooks.befores.isEmpty { named.call(hooks.befores) }
     action?(step)
     current = step.to
-    tell(nil, step)
+    notify(nil, step)
     if !hooks.afters.isEmpty { named.call(hooks.afters) }
     enter(named, hooks.entries)
   }
 
   @inlinable func enter(_ named: NamedStep<R>, _ entries: [Hook<R>]) {
     if !entries.isEmpty { named.call(entries) }
-    if named.isMove { tell(.entering, named.step) }
+    if named.isMove { notify(.entering, named.step) }
     if rules.isFinal(current) { end() }
   }
 

@@ -17,7 +17,7 @@ protocol InputSource: AnyObject {
   /// Replaces the contents of `batch` by what has happened since the last call.
   func read(into batch: inout Batch)
 
-  /// The first boot time, in microseconds, at which ``Batch/settled`` will have reached `time`, if
+  /// The first boot time, in microseconds, at which ``Batch/noInputBefore`` will have reached `time`, if
   /// nothing happens before.
   func bootTime(settling time: Time) -> Int64
 
@@ -37,7 +37,7 @@ protocol InputSource: AnyObject {
   func follow(_ configuration: Configuration) throws(SystemError)
 
   /// Switches these LEDs of all keyboards, and of those that are followed later.
-  func show(_ leds: LEDOrder)
+  func show(_ leds: LEDCommand)
 }
 
 /// For a recording, which has no devices.
@@ -46,5 +46,5 @@ extension InputSource {
   var canFindKeysUp: Bool { false }
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
   func follow(_ configuration: Configuration) throws(SystemError) {}
-  func show(_ leds: LEDOrder) {}
+  func show(_ leds: LEDCommand) {}
 }

@@ -78,7 +78,7 @@ final class KeyboardSource: InputSource {
     try keyboards.follow(KeyboardSource.selection(paths, configuration))
   }
 
-  func show(_ leds: LEDOrder) {
+  func show(_ leds: LEDCommand) {
     keyboards.show(leds)
     logReports()
   }

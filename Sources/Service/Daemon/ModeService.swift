@@ -85,7 +85,7 @@ final class ModeService {
   func show(_ rules: LEDRules) {
     leds = rules
     on = rules.on(in: engine.modes)
-    source.show(LEDOrder(on, of: rules.used))
+    source.show(LEDCommand(on, of: rules.used))
   }
 
   private func process(_ batch: Batch) {

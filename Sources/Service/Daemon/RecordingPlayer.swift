@@ -61,7 +61,7 @@ final class RecordingPlayer: InputSource {
       let before = Time(microseconds: next == .min ? next : next - 1)
       batch.reached = max(reached, min(batch.reached, before))
     }
-    batch.settled = batch.reached
+    batch.noInputBefore = batch.reached
   }
 
   func bootTime(settling time: Time) -> Int64 { clock.reached(time) }

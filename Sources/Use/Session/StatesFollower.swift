@@ -9,7 +9,7 @@ public final class StatesFollower {
   private let machines: Set<Machine>?
   private let loop: EventLoop
   private let mayWait: Bool
-  private let told: (Result<Occurrence, any Error>) -> Void
+  private let notify: (Result<StatesUpdate, any Error>) -> Void
   /// The subscription, or the time until the next one.
   private var daemon: EventSource?
   private var session: LoginSession?
@@ -27,7 +27,7 @@ public final class StatesFollower {
 
   /// Follows the states of the daemon that serves in `directory`.
   ///
-  /// The first occurrence comes at once or, if the daemon does not answer, within five seconds.
+  /// The first update comes at once or, if the daemon does not answer, within five seconds.
   /// Where there is no daemon, this waits for one, if it may.
   ///
   /// - Parameters:
@@ -37,21 +37,21 @@ public final class StatesFollower {
   ///   - anySession: whether states count even if the session is not in front.
   ///   - choice: which session to look at.
   ///   - mayWait: whether to wait for a daemon, at the start and when it ends, rather than fail.
-  ///   - told: called from the loop with each occurrence, in order, and with an error if waiting
+  ///   - told: called from the loop with each update, in order, and with an error if waiting
   ///     would not help: lack of permission, or of a state of the conditions.
   public init(
     _ directory: String, of machines: Set<Machine>? = nil,
     checking conditions: StateConditions? = nil, on loop: EventLoop, anySession: Bool,
     session choice: LoginSession.Choice = .own, mayWait: Bool = true,
-    told: @escaping (Result<Occurrence, any Error>) -> Void
+    notify: @escaping (Result<StatesUpdate, any Error>) -> Void
   ) throws {
     (self.directory, self.machines, self.loop) = (directory, machines, loop)
-    (self.mayWait, self.told) = (mayWait, told)
+    (self.mayWait, self.notify) = (mayWait, notify)
     known = KnownStates(presence: anySession ? .inFront : nil)
     unchecked = conditions?.machines.contains(.keyboard) == true ? conditions : nil
     // Unowned, as below: this object owns the sources, which go with it.
     if !anySession {
-      session = try LoginSession(choice, on: loop) { [unowned self] in tell(known.take($0)) }
+      session = try LoginSession(choice, on: loop) { [unowned self] in deliver(known.take($0)) }
     }
     try follow()
   }
@@ -74,7 +74,7 @@ public final class StatesFollower {
       if question == nil { try check(unchecked) }
       return
     }
-    tell(known.take(update))
+    deliver(known.take(update))
   }
 
   /// Asks the daemon for its machines. A daemon that does not answer is as good as none: all begins
@@ -96,11 +96,11 @@ public final class StatesFollower {
     }
   }
 
-  private func tell(_ occurrence: Occurrence?) {
-    if let occurrence { told(.success(occurrence)) }
+  private func deliver(_ update: StatesUpdate?) {
+    if let update { notify(.success(update)) }
   }
 
   private func attempt(_ body: () throws -> Void) {
-    do { try body() } catch { told(.failure(error)) }
+    do { try body() } catch { notify(.failure(error)) }
   }
 }

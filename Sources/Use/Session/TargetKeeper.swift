@@ -28,9 +28,9 @@ public final class TargetKeeper {
   /// What the manager is asked to do: to start this target, or to stop it.
   private typealias Order = (target: String, isStart: Bool)
 
-  private let run: Run<Int32>
+  private let run: MainLoop<Int32>
   private let machines: [Machine]
-  private let tell: (TerminalText) -> Void
+  private let report: (TerminalText) -> Void
   private var manager: SystemdManager?
   /// The next attempt to connect to the manager.
   private var attempt: EventSource?
@@ -53,12 +53,12 @@ public final class TargetKeeper {
 
   /// Keeps the targets of these machines' states. Active targets of other machines are stopped.
   ///
-  /// - Parameter tell: receives what the user should know.
+  /// - Parameter report: receives what the user should know.
   public init(
-    of machines: [Machine], tell: @escaping (TerminalText) -> Void
+    of machines: [Machine], report: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
-    run = try Run()
-    (self.machines, self.tell) = (machines, tell)
+    run = try MainLoop()
+    (self.machines, self.report) = (machines, report)
   }
 
   /// Keeps the targets of the daemon that serves in `directory` until a signal ends that, and then
@@ -75,9 +75,9 @@ public final class TargetKeeper {
     }
     let follower = try StatesFollower(
       directory, of: Set(machines), on: run.loop, anySession: anySession
-    ) { [self] occurrence in
-      switch occurrence {
-      case .success(let occurrence): take(occurrence)
+    ) { [self] update in
+      switch update {
+      case .success(let update): take(update)
       case .failure(let error): finish(.failure(error))
       }
     }
@@ -86,8 +86,8 @@ public final class TargetKeeper {
 
   // MARK: - What should be active
 
-  private func take(_ occurrence: Occurrence) {
-    switch occurrence {
+  private func take(_ update: StatesUpdate) {
+    switch update {
     case .states(let states, _):
       status("")
       want { states[$0] }
@@ -106,7 +106,7 @@ public final class TargetKeeper {
   /// Says why no target is active in the status of the service and, at the start, in its log.
   private func status(_ reason: TerminalText) {
     ServiceManager.show(reason.description)
-    if !isInformed, reason != "" { tell("\(reason); no target is active until that changes") }
+    if !isInformed, reason != "" { report("\(reason); no target is active until that changes") }
     isInformed = true
   }
 
@@ -177,7 +177,7 @@ public final class TargetKeeper {
   private func end(_ order: Order, failure: TerminalText?) {
     let isWanted = wanted?.values.contains(order.target) ?? false
     if let failure, isWanted == order.isStart {
-      tell("cannot \(order.isStart ? "start" : "stop") \(order.target): \(failure)")
+      report("cannot \(order.isStart ? "start" : "stop") \(order.target): \(failure)")
     }
     guard !order.isStart else { return }
     stopping.remove(order.target)

@@ -24,10 +24,10 @@ public final class DeviceLEDs {
   }
 
   /// Switches the LEDs as `order` says. LEDs that this object switched on and that are not in
-  /// ``LEDOrder/used`` any more are switched off.
+  /// ``LEDCommand/used`` any more are switched off.
   ///
   /// - Returns: the error; `nil` if there was none, or the same one as before.
-  public func show(_ order: LEDOrder) -> SystemError? {
+  public func show(_ order: LEDCommand) -> SystemError? {
     let used = order.used.intersection(all)
     if used.isEmpty, descriptor == nil {
       lastError = nil

@@ -60,7 +60,9 @@ public struct KeyPresses {
       if let shown = note(press, of: input) { presses.append(shown) }
     }
     for (held, (since, isTold)) in down
-    where !isTold && since < batch.settled && !since.isWithin(Self.longPress, of: batch.settled) {
+    where !isTold && since < batch.noInputBefore
+      && !since.isWithin(Self.longPress, of: batch.noInputBefore)
+    {
       down[held] = (since, true)
       let text = "\(held.key.shortName), not released after \(Self.longPress.written)"
       presses.append(PressedKey(device: held.device, text: text))

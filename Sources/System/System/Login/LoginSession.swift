@@ -53,14 +53,14 @@ public final class LoginSession {
     case ofSeat
   }
 
-  /// The presence as last told.
+  /// The presence as last notify.
   public private(set) var presence: SessionPresence?
   /// The name of the session: the path of its object on the bus; `-` before there is one.
   public private(set) var name = "-"
 
   private let choice: Choice
   private let loop: EventLoop
-  private let told: (SessionPresence) -> Void
+  private let notify: (SessionPresence) -> Void
   /// The name of the session that this process was in at first; it may move to a unit later.
   private let own = ServiceManager.own(sd_pid_get_session)
   private var bus: Bus?
@@ -69,21 +69,21 @@ public final class LoginSession {
   /// Matches that last as long as the connection, and those of the present session.
   private var slots: [BusSlot] = []
   private var sessionSlot: BusSlot?
-  private var session: ToldSession
+  private var session: SessionProperties
   private var retry: EventSource?
   /// The number of the last round of questions: answers to older ones are not used.
   private var round = 0
 
-  /// Follows the session. Calls `told`, from the loop, with the presence once it is known, and
+  /// Follows the session. Calls `notify`, from the loop, with the presence once it is known, and
   /// whenever it changes.
   ///
   /// - Throws: if the loop refuses a timer.
   public init(
-    _ choice: Choice = .own, on loop: EventLoop, told: @escaping (SessionPresence) -> Void
+    _ choice: Choice = .own, on loop: EventLoop, notify: @escaping (SessionPresence) -> Void
   ) throws(SystemError) {
-    (self.choice, self.loop, self.told) = (choice, loop, told)
-    session = ToldSession(mayGreet: choice == .own)
-    // `told` must not be called before the caller has this object, so the loop connects.
+    (self.choice, self.loop, self.notify) = (choice, loop, notify)
+    session = SessionProperties(mayGreet: choice == .own)
+    // `notify` must not be called before the caller has this object, so the loop connects.
     retry = try loop.addTimer { [unowned self] in connect() }
     retry?.set(at: 0)
   }
@@ -114,7 +114,7 @@ public final class LoginSession {
       find()
     } catch {
       // No socket means no logind: the bus's socket exists even while nothing listens on it.
-      if presence == nil, error.code == ENOENT { tell(.inFront) } else { lose() }
+      if presence == nil, error.code == ENOENT { update(.inFront) } else { lose() }
     }
   }
 
@@ -123,7 +123,7 @@ public final class LoginSession {
   private func lose() {
     // A new round, so that the errors which end the connection's calls are ignored.
     round += 1
-    tell(.absent(.noAnswer))
+    update(.absent(.noAnswer))
     (slots, sessionSlot, bus) = ([], nil, nil)
     session.lose()
     retry?.set(after: .seconds(5))
@@ -133,13 +133,13 @@ public final class LoginSession {
   private func forget() {
     round += 1
     session.forgetLock()
-    tell(.absent(.noAnswer))
+    update(.absent(.noAnswer))
   }
 
-  private func tell(_ presence: SessionPresence) {
+  private func update(_ presence: SessionPresence) {
     guard presence != self.presence else { return }
     self.presence = presence
-    told(presence)
+    notify(presence)
   }
 
   // MARK: - Finding the session
@@ -159,7 +159,7 @@ public final class LoginSession {
       switch path {
       case "/"?:
         endSession()
-        tell(.absent(.noSession))
+        update(.absent(.noSession))
       case let path?: follow(path)
       case nil: lose()
       }
@@ -180,9 +180,9 @@ public final class LoginSession {
     case .success(let values): return values
     case .failure(let error) where Login1.isMissing(error):
       endSession()
-      tell(.absent(.noSession))
+      update(.absent(.noSession))
     // logind may not have answered in time, or is about to start.
-    case .failure: if Login1.isRunning { lose() } else { tell(.inFront) }
+    case .failure: if Login1.isRunning { lose() } else { update(.inFront) }
     }
     return nil
   }
@@ -192,17 +192,17 @@ public final class LoginSession {
   private func follow(_ path: String) {
     let interface = Login1.interface("Session")
     if session.follow(path) {
-      if choice == .ofSeat { tell(.absent(.inactive)) }
+      if choice == .ofSeat { update(.absent(.inactive)) }
       name = path
       sessionSlot = try? bus?.signals(Login1.changes(of: interface, at: path)) {
         [unowned self] values in
         guard values.count > 1 else { return }
-        if let presence = session.take(change: values[1]) { tell(presence) }
+        if let presence = session.take(change: values[1]) { update(presence) }
       }
     }
     ask(.getAll(of: interface, at: path, from: Login1.name)) { [unowned self] answer in
       guard let all = values(in: answer)?.first else { return }
-      tell(session.take(all: all))
+      update(session.take(all: all))
     }
   }
 
@@ -242,7 +242,7 @@ private enum Login1 {
   }
 
   /// The rule for changes of the properties of an interface. The signal has the interface's name, a
-  /// dictionary of the changed properties, and the names of those whose values are not told.
+  /// dictionary of the changed properties, and the names of those whose values are not notify.
   static func changes(of interface: String, at path: String) -> String {
     signals(of: "org.freedesktop.DBus.Properties", at: path) + ",arg0='\(interface)'"
   }

@@ -175,7 +175,7 @@ struct NoCommandUnit: Error, TerminalTextConvertible {
 private func startUnit(
   _ name: String, _ properties: [(name: String, value: BusValue)], by address: Bus.Address
 ) throws -> (group: String, manager: PeerProcess?) {
-  let run = try Run<String>()
+  let run = try MainLoop<String>()
   var job: String?
   // The manager, once it is made: its own closure calls it.
   var known: SystemdManager?

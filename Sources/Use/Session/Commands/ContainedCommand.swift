@@ -27,7 +27,7 @@ final class ContainedCommand {
   private let unit: CommandUnit
   private let loop: EventLoop
   private let grace: Duration
-  private let told: (CommandOutcome) -> Void
+  private let notify: (CommandOutcome) -> Void
 
   private var group: ControlGroup?
   private var first: ChildProcess?
@@ -46,10 +46,10 @@ final class ContainedCommand {
   /// has begun.
   init(
     _ command: [String], in unit: CommandUnit, grace: Duration, on loop: EventLoop,
-    told: @escaping (CommandOutcome) -> Void
+    notify: @escaping (CommandOutcome) -> Void
   ) throws(SystemError) {
     (self.command, self.unit, self.grace) = (command, unit, grace)
-    (self.loop, self.told) = (loop, told)
+    (self.loop, self.notify) = (loop, notify)
     deadline = try loop.addTimer { [unowned self] in
       // A first process that left the group and belongs to another user now cannot be killed.
       let isBeyondReach = !kill() && group?.isPopulated == false
@@ -117,7 +117,7 @@ final class ContainedCommand {
     guard !isPopulated else { return }
     let outcome = outcome ?? .ended(.signalled(SIGKILL))
     forget()
-    told(outcome)
+    notify(outcome)
   }
 
   /// Begins the grace, unless it has begun. After it, what is left is killed.

@@ -23,7 +23,7 @@ public final class StateCommand {
   private let notify: (TerminalText) -> Void
   private let explain: (ClientError) -> TerminalText
 
-  private let run: Run<End>
+  private let run: MainLoop<End>
   private var contained: ContainedCommand?
   private var liveness: Liveness?
   private var losses: [EventSource] = []
@@ -49,7 +49,7 @@ public final class StateCommand {
     notify: @escaping (TerminalText) -> Void,
     explain: @escaping (ClientError) -> TerminalText
   ) throws(SystemError) {
-    run = try Run()
+    run = try MainLoop()
     (self.command, self.conditions, self.directory) = (command, conditions, directory)
     (self.notify, self.explain) = (notify, explain)
     held = HeldConditions(conditions)
@@ -71,9 +71,9 @@ public final class StateCommand {
     // Before the unit: making it may move this process out of its session.
     let follower = try StatesFollower(
       directory, checking: conditions, on: loop, anySession: anySession, mayWait: mayWait
-    ) { [self] occurrence in
-      switch occurrence {
-      case .success(let occurrence): take(occurrence)
+    ) { [self] update in
+      switch update {
+      case .success(let update): take(update)
       case .failure(let error): quit(.failure(error))
       }
     }
@@ -97,15 +97,15 @@ public final class StateCommand {
 
   // MARK: - What happens
 
-  private func take(_ occurrence: Occurrence) {
-    tell(occurrence)
-    if let event = held.take(occurrence) { take(event) }
+  private func take(_ update: StatesUpdate) {
+    report(update)
+    if let event = held.take(update) { take(event) }
   }
 
   /// Says at the start why the command waits, if it does.
-  private func tell(_ occurrence: Occurrence) {
+  private func report(_ update: StatesUpdate) {
     defer { hasTold = true }
-    guard !hasTold, case .unknown(let reason) = occurrence else { return }
+    guard !hasTold, case .unknown(let reason) = update else { return }
     let text = if case .noDaemon(let error) = reason { explain(error) } else { reason.text }
     let isLocked = reason == .sessionNotInFront(.locked)
     notify("\(text);\n\(isLocked ? "the command starts once it is unlocked" : "waiting for it")")
@@ -152,7 +152,7 @@ public final class StateCommand {
 
   private func start() {
     liveness?.begin()
-    let variables = held.entering?.variables ?? []
+    let variables = held.startReason?.variables ?? []
     guard let failure = contained?.start(adding: variables) else { return }
     notify("\(SystemError("run", command.first ?? "", code: failure))")
     ended(.failed(failure))

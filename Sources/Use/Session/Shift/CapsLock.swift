@@ -59,7 +59,7 @@ struct CapsLock: Sendable {
   }
 
   /// Takes what the LED shows.
-  mutating func tell(_ led: LockRules.State, at now: Int64) -> Action? {
+  mutating func update(_ led: LockRules.State, at now: Int64) -> Action? {
     guard led != self.led else { return nil }
     self.led = led
     switch phase {

@@ -14,10 +14,10 @@ public final class ShiftCommand {
 
   private let directory: String
   private let keyboard: VirtualKeyboard
-  private let tell: (TerminalText) -> Void
+  private let report: (TerminalText) -> Void
   private let isOneShot: Bool
 
-  private let run: Run<Int32>
+  private let run: MainLoop<Int32>
   private var typing: ShiftTyping
   private let memory: ShiftMemory
   private var remembered: Set<String>
@@ -32,14 +32,14 @@ public final class ShiftCommand {
   /// - Parameters:
   ///   - longest: how long `on` holds Shift down at most; `nil` if `on` does not press Shift.
   ///   - memory: what is remembered for the next process.
-  ///   - tell: receives what the user should know.
+  ///   - report: receives what the user should know.
   public init(
     on keyboard: VirtualKeyboard, hasCapsLock: Bool, oneShot longest: Duration?,
-    of directory: String, memory: ShiftMemory, tell: @escaping (TerminalText) -> Void
+    of directory: String, memory: ShiftMemory, report: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
-    run = try Run()
+    run = try MainLoop()
     (self.directory, self.memory, isOneShot) = (directory, memory, longest != nil)
-    (self.keyboard, self.tell) = (keyboard, tell)
+    (self.keyboard, self.report) = (keyboard, report)
     remembered = try memory.read()
     typing = ShiftTyping(hasCapsLock: hasCapsLock, oneShot: longest, ours: remembered)
   }
@@ -59,14 +59,14 @@ public final class ShiftCommand {
     timer = try run.loop.addTimer { [self] in act { typing.pass(at: $0) } }
     liveness = try Liveness(of: directory, on: run.loop) { [self] error in
       // The follower reports that there is no daemon.
-      if case .noAnswer = error { tell("\(error);\nits states count as left") }
+      if case .noAnswer = error { report("\(error);\nits states count as left") }
       act { typing.lose(at: $0) }
     }
     follower = try StatesFollower(
       directory, of: [.shift, .caps], on: run.loop, anySession: anySession, session: .ofSeat
-    ) { [self] occurrence in
-      switch occurrence {
-      case .success(let occurrence): take(occurrence, explain)
+    ) { [self] update in
+      switch update {
+      case .success(let update): take(update, explain)
       case .failure(let error): run.fail(error)
       }
     }
@@ -75,17 +75,17 @@ public final class ShiftCommand {
     return try run.untilEnd(keeping: signals)
   }
 
-  private func take(_ occurrence: Occurrence, _ explain: (ClientError) -> TerminalText) {
-    switch occurrence {
+  private func take(_ update: StatesUpdate, _ explain: (ClientError) -> TerminalText) {
+    switch update {
     case .states(_, let change):
       // Since the last `on`, the daemon or its configuration may have been replaced.
       if isOneShot, change == nil || change?.to == "on" { checkTrigger() }
       show("")
     case .unknown(let reason):
-      if case .noDaemon(let error) = reason { tell("\(explain(error));\nwaiting for it") }
+      if case .noDaemon(let error) = reason { report("\(explain(error));\nwaiting for it") }
       show(reason.text)
     }
-    act { typing.take(occurrence, in: follower?.sessionName ?? "-", at: $0) }
+    act { typing.take(update, in: follower?.sessionName ?? "-", at: $0) }
   }
 
   /// Shows in the status of the service why nothing is typed; nothing if `reason` is empty.
@@ -145,7 +145,7 @@ public final class ShiftCommand {
     case .release: try keyboard.setShift(isDown: false)
     case .tapCapsLock: try keyboard.tapCapsLock()
     case .giveUpCapsLock:
-      tell(
+      report(
         "Caps Lock does not answer its key: this keyboard layout has none there; "
           + "it is left alone until the next start")
     }

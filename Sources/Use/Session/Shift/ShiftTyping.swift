@@ -69,12 +69,12 @@ public struct ShiftTyping: Sendable {
   ///   - session: the name of the session in front, if there is one.
   ///   - now: the time, in microseconds of the boot clock.
   public mutating func take(
-    _ occurrence: Occurrence, in session: String, at now: Int64
+    _ update: StatesUpdate, in session: String, at now: Int64
   ) -> [Action] {
-    switch occurrence {
+    switch update {
     case .states(let states, let change):
       if session != self.session { come(to: session, at: now) }
-      let told = [caps.tell(states.modes.locks[.caps], at: now)].compactMap { $0 }
+      let told = [caps.update(states.modes.locks[.caps], at: now)].compactMap { $0 }
       if let change, change.machine != .shift { return told }
       return told + enter(change == nil ? nil : states[.shift], at: now)
     case .unknown(.noDaemon): return lose(at: now)
@@ -90,7 +90,7 @@ public struct ShiftTyping: Sendable {
 
   /// The daemon does not tell of changes any more: its states count as left.
   public mutating func lose(at now: Int64) -> [Action] {
-    enter(nil, at: now) + [caps.tell(.unknown, at: now)].compactMap { $0 }
+    enter(nil, at: now) + [caps.update(.unknown, at: now)].compactMap { $0 }
   }
 
   /// Ends: from now on all states count as left.

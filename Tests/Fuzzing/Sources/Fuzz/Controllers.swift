@@ -12,7 +12,7 @@ func attemptController(_ bytes: [UInt8]) {
     case .restart(let present, let time): trial.restart(present, at: time)
     case .wake(let time):
       trial.pass(to: time)
-      takeAsDaemon(Batch(reached: time, settled: time), &trial, &script)
+      takeAsDaemon(Batch(reached: time, noInputBefore: time), &trial, &script)
     case .input(let input): takeAsDaemon(Batch([input]), &trial, &script)
     }
   }
@@ -121,7 +121,8 @@ private struct Trial {
   private mutating func reach(_ time: Time) {
     // One that was resumed does not know when LEDs changed and keys were pressed before, and time may
     // step back to it.
-    let isKnown = reference.silent == nil && reference.locks.all.values.allSatisfy(\.changes.isEmpty)
+    let isKnown =
+      reference.silent == nil && reference.locks.all.values.allSatisfy(\.changes.isEmpty)
     if time < latest, !isKnown { resumed = nil }
     latest = time
   }

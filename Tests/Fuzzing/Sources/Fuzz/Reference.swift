@@ -7,7 +7,7 @@ struct Reference {
   struct Row: Hashable {
     let modifiers: Set<String>
     let key: UInt16
-    let use: Use
+    let use: Timing
     let event: KeyboardTable.Event
   }
 
@@ -118,7 +118,7 @@ struct Reference {
   /// What comes before an input of this time.
   mutating func letPass(_ time: Time) {
     perform(by: time)
-    if locks.isUntold { tellLocks(time) }
+    if locks.needsReport { tellLocks(time) }
     for (device, keys) in ofShortcuts {
       ofShortcuts[device] = keys.mapValues { $0 ?? time.microseconds }
     }
@@ -236,7 +236,7 @@ struct Reference {
     case .leds(let device, let report, let time):
       if let time { letPass(time) }
       locks.report(report, device)
-      if let time { tellLocks(time) } else { locks.isUntold = true }
+      if let time { tellLocks(time) } else { locks.needsReport = true }
     case .allOpened(let time):
       letPass(time)
       for (_, event) in inherited { send(named: event, time) }

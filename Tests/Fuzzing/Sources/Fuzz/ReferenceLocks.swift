@@ -16,11 +16,11 @@ struct ReferenceLocks {
   /// The LEDs that each device has: true for those that are on.
   var leds: [DeviceID: [String: Bool]] = [:]
   /// Whether devices that were opened have not been told of.
-  var isUntold = false
+  var needsReport = false
 
   /// Whether what was before cannot matter any more to one that has the same devices.
   func isSettled(at time: Int64, _ reference: Reference) -> Bool {
-    !isUntold
+    !needsReport
       && all.values.allSatisfy { one in
         one.hidden == nil
           && one.changes.allSatisfy { !reference.isWithin(.seconds(1), $0, time) }
@@ -53,7 +53,7 @@ extension Reference {
       let shown = locks.shown(name)
       if shown != one.shown {
         one.shown = shown
-        if !locks.isUntold { count(&one, time) }
+        if !locks.needsReport { count(&one, time) }
       }
       let isFollowed = settings.locks.contains { $0.machine.rawValue == name }
       let event = isFollowed && one.hidden == nil ? shown : "ledGone"
@@ -64,7 +64,7 @@ extension Reference {
       }
       locks.all[name] = one
     }
-    locks.isUntold = false
+    locks.needsReport = false
   }
 
   /// More than 20 changes within a second hide it for a second, and so does each change meanwhile.

@@ -22,7 +22,7 @@ final class StillKeyboard: InputSource {
   func bootTime(settling time: Time) -> Int64 { time.microseconds }
 
   func read(into batch: inout Batch) {
-    batch = Batch(unread, reached: now, settled: now)
+    batch = Batch(unread, reached: now, noInputBefore: now)
     unread = []
   }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import System
 
 @Suite("A session as logind tells of it")
-struct ToldSessionTests {
+struct SessionPropertiesTests {
   private static let path = "/org/freedesktop/login1/session/_31"
 
   private func properties(isLocked: Bool) -> BusValue {
@@ -21,8 +21,8 @@ struct ToldSessionTests {
     .array(of: "{sv}", [.entry(.string("LockedHint"), .variant(.bool(isLocked)))])
   }
 
-  private func locked() -> ToldSession {
-    var session = ToldSession()
+  private func locked() -> SessionProperties {
+    var session = SessionProperties()
     #expect(session.follow(Self.path) == true)
     #expect(session.take(all: properties(isLocked: true)) == .absent(.locked))
     return session
@@ -38,7 +38,7 @@ struct ToldSessionTests {
   func unknown() {
     let text = BusValue.entry(.string("LockedHint"), .variant(.string("no")))
     for lock in [[], [text]] {
-      var session = ToldSession()
+      var session = SessionProperties()
       #expect(session.follow(Self.path) == true)
       #expect(session.take(all: properties(lock: lock)) == .absent(.locked))
       #expect(session.take(change: change(isLocked: false)) == .inFront)
@@ -64,7 +64,7 @@ struct ToldSessionTests {
     let active = BusValue.array(
       of: "{sv}", [.entry(.string("Active"), .variant(.bool(true)))])
     for mayGreet in [true, false] {
-      var session = ToldSession(mayGreet: mayGreet)
+      var session = SessionProperties(mayGreet: mayGreet)
       #expect(session.follow(Self.path) == true)
       let presence = mayGreet || isOfUser ? SessionPresence.inFront : .absent(.noSession)
       #expect(session.take(all: all) == presence)
@@ -75,7 +75,7 @@ struct ToldSessionTests {
 
   @Test("a session is locked and unlocked by changes; one before all properties tells nothing")
   func changes() {
-    var session = ToldSession()
+    var session = SessionProperties()
     #expect(session.follow(Self.path) == true)
     #expect(session.take(change: change(isLocked: true)) == nil)
     #expect(session.take(all: properties(isLocked: false)) == .inFront)

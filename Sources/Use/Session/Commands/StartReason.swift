@@ -1,7 +1,7 @@
 import KeyboardModes
 
 /// Why a command starts: the states in which its conditions hold, and the change that led to them.
-struct Entering: Hashable, Sendable {
+struct StartReason: Hashable, Sendable {
   /// The states.
   let modes: Modes
   /// The machine that changed; if none did, the one that the conditions name first.
@@ -32,20 +32,20 @@ struct Entering: Hashable, Sendable {
 struct HeldConditions {
   private let conditions: StateConditions
   /// How they last began to hold; `nil` while they do not.
-  private(set) var entering: Entering?
+  private(set) var startReason: StartReason?
 
   init(_ conditions: StateConditions) { self.conditions = conditions }
 
-  /// Takes an occurrence, and returns the event that it makes, if any.
-  mutating func take(_ occurrence: Occurrence) -> CommandRules.Event? {
-    switch occurrence {
+  /// Takes an update, and returns the event that it makes, if any.
+  mutating func take(_ update: StatesUpdate) -> CommandRules.Event? {
+    switch update {
     case .states(let states, let change) where conditions.hold({ states[$0] }):
-      guard entering == nil else { return nil }
-      entering = Entering(states.modes, by: change, else: conditions.first)
+      guard startReason == nil else { return nil }
+      startReason = StartReason(states.modes, by: change, else: conditions.first)
       return .entered
     case .states, .unknown:
-      guard entering != nil else { return nil }
-      entering = nil
+      guard startReason != nil else { return nil }
+      startReason = nil
       return .left
     }
   }

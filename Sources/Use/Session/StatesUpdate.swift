@@ -4,7 +4,7 @@ public import System
 public import Terminal
 
 /// What becomes known of the states: what they are, or that each counts as ended.
-public enum Occurrence: Hashable, Sendable {
+public enum StatesUpdate: Hashable, Sendable {
   /// The states after `change`. Without a change, the states as they are at the start, after missed
   /// changes, once a daemon is back, or once the session is in front again.
   case states(CountedStates, change: Change?)
@@ -77,26 +77,26 @@ struct KnownStates {
   init(presence: SessionPresence?) { self.presence = presence }
 
   /// Takes an update of the daemon, and returns what it makes known, if anything.
-  mutating func take(_ update: Update) -> Occurrence? {
+  mutating func take(_ update: Update) -> StatesUpdate? {
     defer { noteFront() }
     switch (update, daemon) {
     case (.states(let message), _):
       daemon = .connected
       note(message.modes)
-      return presence == .inFront ? occurrence(after: nil) : nil
+      return presence == .inFront ? known(after: nil) : nil
     case (.change(let change), .connected):
       if let states { note(states.modes.after(change)) }
-      return presence == .inFront ? occurrence(after: change) : nil
+      return presence == .inFront ? known(after: change) : nil
     // The states follow, and include these changes.
     case (.change, .unasked), (.change, .away), (.missed, _): return nil
     case (.disconnected(let error), _):
       daemon = .away(error)
-      return presence == .inFront ? occurrence(after: nil) : nil
+      return presence == .inFront ? known(after: nil) : nil
     }
   }
 
   /// Takes whether the session is in front now, and returns what that makes known, if anything.
-  mutating func take(_ now: SessionPresence) -> Occurrence? {
+  mutating func take(_ now: SessionPresence) -> StatesUpdate? {
     defer { noteFront() }
     let before = presence
     presence = now
@@ -107,7 +107,7 @@ struct KnownStates {
     }
     // If only the reason changes, the states still count as left.
     if case (.absent, .absent?) = (now, before) { return nil }
-    return now == before ? nil : occurrence(after: nil)
+    return now == before ? nil : known(after: nil)
   }
 
   /// Notes the states, and which of the new ones were entered elsewhere.
@@ -133,7 +133,7 @@ struct KnownStates {
   }
 
   /// What is known now.
-  private func occurrence(after change: Change?) -> Occurrence? {
+  private func known(after change: Change?) -> StatesUpdate? {
     switch (presence, daemon, states) {
     case (.absent(let reason), _, _): .unknown(.sessionNotInFront(reason))
     case (.inFront, .connected, let states?): .states(states, change: change)

@@ -1,5 +1,5 @@
 /// A session, as logind tells of it.
-struct ToldSession {
+struct SessionProperties {
   private struct Properties {
     var hasSeat = false
     var isActive = false

@@ -4,7 +4,7 @@ public import System
 import Terminal
 
 /// An event loop that runs until there is an outcome. The first outcome counts.
-public final class Run<Outcome> {
+public final class MainLoop<Outcome> {
   /// The loop that ``untilEnd(keeping:)`` serves.
   public let loop: EventLoop
   private var outcome: Result<Outcome, any Error>?
@@ -60,14 +60,14 @@ extension EventLoop {
   /// - Parameter machines: the machines whose changes are told, at least one; `nil` for all.
   public func follow(
     _ directory: String, of machines: Set<Machine>? = nil,
-    told: @escaping (Result<Update, ClientError>) -> Void
+    notify: @escaping (Result<Update, ClientError>) -> Void
   ) throws -> EventSource {
     let subscription = try Subscription(to: directory, of: machines)
     return try addIO(subscription.descriptor, .readable) { _ in
       do throws(ClientError) {
-        for update in try subscription.advance() { told(.success(update)) }
+        for update in try subscription.advance() { notify(.success(update)) }
       } catch {
-        told(.failure(error))
+        notify(.failure(error))
       }
     }
   }
