@@ -40,7 +40,7 @@ public struct Change: Hashable, Sendable {
   /// counting on from them cannot overflow.
   public static let greatestSequence: Int64 = 1 << 53
 
-  /// The change with these parts.
+  /// Each parameter is the property of its name.
   public init(
     sequence: Int64, time: Time, machine: Machine, from: String, to: String, event: String
   ) {

@@ -80,7 +80,7 @@ public struct Batch: Sendable {
   /// see `Keyboards.lateness`.
   public var noInputBefore: Time
 
-  /// A batch with these parts; without any, an empty one at time zero.
+  /// A batch of these inputs; without any, an empty one at time zero.
   public init(
     _ inputs: [Controller.Input] = [], reached: Time = Time(microseconds: 0),
     noInputBefore: Time = Time(microseconds: .min)

@@ -47,6 +47,6 @@ public struct LEDCommand: Hashable, Sendable {
   /// The LEDs that show states: those of them that are not in ``on`` are to be off.
   public let used: LEDs
 
-  /// The order with these parts.
+  /// Switches `on` on, and the others of `used` off.
   public init(_ on: LEDs = [], of used: LEDs = []) { (self.on, self.used) = (on, used) }
 }

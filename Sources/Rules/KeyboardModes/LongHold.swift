@@ -11,7 +11,7 @@ public struct LongHold: Hashable, Sendable {
   /// When it went down, or was found down.
   public let since: Time
 
-  /// The hold with these parts.
+  /// Each parameter is the property of its name.
   public init(device: String, isButton: Bool, since: Time) {
     (self.device, self.isButton, self.since) = (device, isButton, since)
   }

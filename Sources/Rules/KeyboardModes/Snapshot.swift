@@ -13,7 +13,7 @@ public struct Modes: Hashable, Sendable {
   /// The states of the locks.
   public let locks: LockStates
 
-  /// The states with these parts.
+  /// Each parameter is the property of its name.
   public init(
     sequence: Int64, shift: String, shiftSince: Time?, keyboard: String, keyboardSince: Time?,
     locks: LockStates = LockStates()
@@ -38,7 +38,7 @@ extension Controller {
     /// The releases that will send an event.
     public let awaitedReleases: [AwaitedRelease]
 
-    /// The snapshot with these parts.
+    /// Each parameter is the property of its name.
     public init(
       modes: Modes, shift: ShiftRules.State, shiftFound: Time? = nil,
       awaitedReleases: [AwaitedRelease] = []

@@ -37,7 +37,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     /// first state, which is `from` and `to`, is entered.
     public let event: R.Event?
 
-    /// The step with these parts.
+    /// Each parameter is the property of its name.
     @inlinable
     public init(from: R.State, to: R.State, event: R.Event?) {
       (self.from, self.to, self.event) = (from, to, event)

@@ -20,7 +20,7 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     /// Whether the row, if it leads to its own state, leaves the state and enters it again.
     public let reenters: Bool
 
-    /// The row with these parts.
+    /// In `state`, `event` leads to `next`.
     public init(_ state: State, _ event: Event, _ next: State, reenters: Bool = false) {
       (self.state, self.event, self.next, self.reenters) = (state, event, next, reenters)
     }

@@ -9,7 +9,7 @@ public struct RecordingError: Error, Hashable, TerminalTextConvertible {
   /// The fault in words.
   public let message: String
 
-  /// The error with these parts.
+  /// Says what is wrong, in which line of which file.
   public init(_ message: String, file: String, line: Int? = nil) {
     self.file = file
     self.line = line

@@ -16,7 +16,7 @@ public struct DeviceMessage: Hashable, Sendable, JSONWritable {
   /// Whether it is a pointer, of which only the buttons are followed.
   public let isPointer: Bool
 
-  /// The device with these names and numbers.
+  /// Each parameter is the property of its name.
   public init(
     name: String, node: String, vendor: UInt16, product: UInt16, isKeyboard: Bool,
     isPointer: Bool = false
@@ -96,7 +96,7 @@ public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
   /// The modifiers and pointer buttons that have been held for a minute.
   public let held: [LongHold]
 
-  /// The statistics with these numbers.
+  /// Each parameter is the property of its name.
   public init(
     started: Time, time: Time, changes: Int64, clients: Int, missed: Int, devices: Int,
     losses: Int, reloads: Int, configuration: String?, held: [LongHold] = []

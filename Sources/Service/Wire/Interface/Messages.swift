@@ -27,7 +27,7 @@ public struct StateMessage: Hashable, Sendable, JSONWritable {
   /// When a press of Shift counts.
   public let shiftTrigger: Settings.ShiftTrigger
 
-  /// The state with these parts.
+  /// Each parameter is the property of its name.
   public init(
     instance: String, time: Time, modes: Modes, shiftTrigger: Settings.ShiftTrigger = .press
   ) {
@@ -124,7 +124,7 @@ public struct MonitorMessage: Hashable, Sendable, JSONWritable {
   /// How many changes could not be sent; `nil` if their number is unknown.
   public let missed: Int64?
 
-  /// The reply with these parts.
+  /// Each parameter is the property of its name.
   public init(state: StateMessage, changes: [Change], missed: Int64?) {
     (self.state, self.changes, self.missed) = (state, changes, missed)
   }
@@ -167,7 +167,7 @@ public struct TriggerMessage: Hashable, Sendable, JSONWritable {
   /// The states after it.
   public let state: StateMessage
 
-  /// The results with these parts.
+  /// Each parameter is the property of its name.
   public init(changed: Bool, state: StateMessage) { (self.changed, self.state) = (changed, state) }
 
   /// Writes the reply's parameters.

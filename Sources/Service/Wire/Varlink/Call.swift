@@ -9,7 +9,7 @@ public struct Call: Hashable, Sendable {
   /// Whether the client wants no reply at all.
   public let isOneway: Bool
 
-  /// The call with these parts.
+  /// A call of `method`; the others are the properties of their names.
   public init(
     _ method: String, _ parameters: [JSON.Member] = [], wantsMore: Bool = false,
     isOneway: Bool = false
