@@ -14,7 +14,7 @@ struct TimesTests {
 
   @Test("where times step back, nothing that has happened is undone")
   func stepBack() throws {
-    // The letter of 1.1 s comes after the timer of 1.3 s, which had to fire by 2 s.
+    // The press of 1.1 s comes after the timer of 1.3 s, which had to fire by 2 s.
     let events = evemu(["1.000000 2a 1", "2.000000 1d 1", "1.100000 2a 1", "1.200000 2a 0"])
     #expect(try changes(events) == ["on@1.0", "off@1.3"])
     let typed = evemu(["1.000000 2a 1", "1.200000 61 1", "1.100000 1e 1"])
@@ -35,7 +35,7 @@ struct TimesTests {
     #expect(try changes(report) == ["on@1.0", "off@1.2"])
   }
 
-  @Test("a report of differences has the time of its first, and its LEDs come before its keys")
+  @Test("the keys of a report of differences have the time of the first, and its LEDs come before them")
   func differences() throws {
     let loss = """
       version: 1
@@ -54,7 +54,7 @@ struct TimesTests {
           - [2, 300000, 0, 0, 0]
 
       """
-    #expect(try changes(loss) == ["on@2.0", "on@2.0"])
+    #expect(try changes(loss) == ["on@2.2", "on@2.0"])
     let replayed = try replay(files: [loss])
     #expect(replayed.changes.map(\.machine) == [.caps, .shift])
   }
@@ -63,7 +63,7 @@ struct TimesTests {
     "events that are no keys end no time, and neither does a SYN_DROPPED without differences",
     arguments: [
       ("E: 5.000000 0004 0004 0042\n", false), ("E: 5.000000 0000 0000 0000\n", false),
-      ("E: 5.000000 0000 0003 0000\nE: 5.000000 0001 001e 0001\nE: 5.000000 0000 0000 0000\n", false),
+      ("E: 5.000000 0000 0003 0000\nE: 5.000000 0001 001e 0001\n", false),
       ("E: 5.000000 0011 0001 0001\n", true), ("E: 5.000000 0001 001d 0001\n", true),
     ])
   func end(_ last: String, _ fires: Bool) throws {

@@ -138,13 +138,13 @@ public struct Controller: Sendable {
       liftedShifts.remove(device)
       keys.remove(device)
       lockLEDs.remove(device)
-      tellLocks(at: time)
+      updateLocks(at: time)
     case .allOpened(let time):
       send(openUses.releaseInherited(at: time, settings.keyboard))
-      tellLocks(at: time)
+      updateLocks(at: time)
     case .leds(let device, let report, let time):
       lockLEDs.take(report, of: device)
-      if let time { tellLocks(at: time) } else { lockLEDs.needsReport = true }
+      if let time { updateLocks(at: time) } else { lockLEDs.needsReport = true }
     case .client(let event, let time):
       settleTap()
       openShifts.removeAll()
@@ -169,7 +169,7 @@ public struct Controller: Sendable {
     // These settings were not in force when `on` was due, so it ends only now.
     machines.endOverdueShift(at: time)
     machines.setKeyboard(next.keyboard, in: modes.keyboard, at: time)
-    tellLocks(at: time)
+    updateLocks(at: time)
   }
 
   // MARK: Time
@@ -179,10 +179,7 @@ public struct Controller: Sendable {
   ///
   /// While a tap of Shift waits for a possible bounce, so does the timeout of `on`: the tap counts
   /// at the time of its press, which came before.
-  public var deadline: Time? {
-    let ofShift = liftedShifts.due ?? waitingTap.due ?? machines.shiftDue
-    return earlier(lockLEDs.due, earlier(openUses.due, ofShift))
-  }
+  public var deadline: Time? { next?.due }
 
   /// When the kernel is asked next whether the keys of open uses are still down; `nil` if there are
   /// none.
@@ -220,7 +217,7 @@ public struct Controller: Sendable {
   @inline(__always)
   private mutating func begin(at time: Time) {
     passTime(to: time)
-    if lockLEDs.needsReport { tellLocks(at: time) }
+    if lockLEDs.needsReport { updateLocks(at: time) }
     if keys.haveUndated { keys.dateOpenedKeys(at: time) }
   }
 
@@ -235,20 +232,37 @@ public struct Controller: Sendable {
   }
 
   private mutating func performDue(by time: Time) {
-    while let due = deadline, due <= time {
-      if liftedShifts.due == due {
-        settleLiftedShifts()
-      } else if openUses.due == due {
-        send(openUses.perform())
-      } else if lockLEDs.due == due {
-        tellLocks(at: due)
-      } else if waitingTap.due != nil {
-        settleTap()
-      } else {
+    while let next, next.due <= time {
+      switch next.kind {
+      case .liftedShift: settleLiftedShifts()
+      case .use: send(openUses.perform())
+      case .lock: updateLocks(at: next.due)
+      case .tap: settleTap()
+      case .shiftTimeout:
         openShifts.removeAll()
-        machines.send(.timedOut, at: due)
+        machines.send(.timedOut, at: next.due)
       }
     }
+  }
+
+  private enum Due { case liftedShift, use, lock, tap, shiftTimeout }
+
+  /// What is due first. Of what is due at one time, the first of this list.
+  private var next: (due: Time, kind: Due)? {
+    var next: (due: Time, kind: Due)?
+    func consider(_ due: Time?, _ kind: Due) {
+      if let due, next.map({ due < $0.due }) ?? true { next = (due, kind) }
+    }
+    consider(liftedShifts.due, .liftedShift)
+    consider(openUses.due, .use)
+    consider(lockLEDs.due, .lock)
+    if liftedShifts.due != nil { return next }
+    if let tapDue = waitingTap.due {
+      consider(tapDue, .tap)
+    } else {
+      consider(machines.shiftDue, .shiftTimeout)
+    }
+    return next
   }
 
   // MARK: What is sent
@@ -258,7 +272,7 @@ public struct Controller: Sendable {
   }
 
   /// Tells the machines of the locks what the LEDs show.
-  private mutating func tellLocks(at time: Time) {
+  private mutating func updateLocks(at time: Time) {
     let isOpening = lockLEDs.needsReport
     lockLEDs.needsReport = false
     for lock in Lock.allCases {

@@ -35,8 +35,9 @@ struct OpenShifts: Sendable {
     presses.filter { $0.key.device == device }.map(\.key.code)
   }
 
-  /// Opens a press of `key`. An earlier press of it must be forgotten first: see ``forget(_:)``.
+  /// Opens a press of `key`, in the place of an earlier one.
   mutating func press(_ key: DeviceKey, before: ShiftRules.State, due: Time?) {
+    forget(key)
     presses.append(Press(key: key, before: before, due: due))
   }
 
