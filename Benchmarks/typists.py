@@ -116,7 +116,7 @@ def used(program: Path, files: list[Path]) -> set[int]:
     command = [program, "replay", "--json", "--format", "raw64", *files]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     changes = map(json.loads, output.splitlines())
-    return {change["time"] for change in changes if change["event"] == "characterTyped"}
+    return {change["time"] for change in changes if change.get("event") == "characterTyped"}
 
 
 def main() -> None:

@@ -54,8 +54,10 @@ struct BadConfiguration: CustomTestStringConvertible {
       "returns-alone.yaml:2:11: not UTF-8: invalid leading UTF-8 octet\n"),
     .init(
       "tab", Array("shift:\n\tthreshold: 1s\n".utf8),
-      "tab.yaml:2:1: found character that cannot start any token; indent with spaces, and quote "
-        + "special characters\n"),
+      "tab.yaml:2:1: this is a tab; indent with spaces\n"),
+    .init(
+      "tab-inside", Array("shift:\n  timeout:\t3s\n  \tthreshold: 1s\n".utf8),
+      "tab-inside.yaml:3:3: this is a tab; indent with spaces\n"),
     .init(
       "utf-16", [0xff, 0xfe] + Array("s\0h\0".utf8),
       "utf-16.yaml:1:1: this is UTF-16, which PowerShell's '>' writes; "

@@ -1,4 +1,5 @@
 import Configuration
+import Foundation
 import KeyboardModes
 import Keyboards
 import Testing
@@ -225,5 +226,39 @@ struct ShortNameConfigurationTests {
       ) { warnings.append("\($0)") }
     }
     #expect(warnings == [])
+  }
+
+  /// The names of xkb and the codes of the kernel, from the files that libxkbcommon reads.
+  private func xkbNames() throws -> [(name: String, key: KeyCode)] {
+    let folder = "/usr/share/X11/xkb"
+    let codes = try String(contentsOfFile: "\(folder)/keycodes/evdev", encoding: .utf8)
+    var keys: [Substring: KeyCode] = [:]
+    for match in codes.matches(of: /(?m)^\s*<([^>]+)>\s*=\s*(\d+);/) {
+      keys[match.1] = Int(match.2).flatMap { KeyCode($0 - 8) }
+    }
+    let symbols = try String(contentsOfFile: "\(folder)/symbols/inet", encoding: .utf8)
+    let sections = symbols.components(separatedBy: "xkb_symbols ")
+    let evdev = sections.first { $0.hasPrefix("\"evdev\"") } ?? ""
+    return evdev.matches(of: /key <([^>]+)>\s*{\s*\[\s*(XF86\w+)\s*\]/).compactMap { match in
+      keys[match.1].map { (String(match.2), $0) }
+    }
+  }
+
+  @Test(
+    "an xkb name that differs from the kernel's is suggested with the kernel's key",
+    .enabled(if: FileManager.default.fileExists(atPath: "/usr/share/X11/xkb/symbols/inet")))
+  func xkb() throws {
+    let all = try xkbNames()
+    #expect(all.count > 80)
+    for name in Set(all.map(\.name)) {
+      let keys = all.filter { $0.name == name }.map(\.key)
+      let message = unknownKey(name)
+      guard let start = message.firstRange(of: "did you mean ") else {
+        Issue.record("\(name): \(message) \(keys.map(\.shortName))")
+        continue
+      }
+      let meant = String(message[start.upperBound...].dropLast())
+      #expect(keys.map(\.shortName).contains(meant), "\(name)")
+    }
   }
 }

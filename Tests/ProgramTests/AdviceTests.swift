@@ -21,4 +21,26 @@ struct AdviceTests {
     #expect((refused.status, refused.output) == (5, ""))
     #expect(refused.errors == "keymodectl: no permission to use '\(folder)/state.sock'\n")
   }
+
+  @Test("a service that is masked is not to be started, but to be unmasked first")
+  func masked() throws {
+    // Folders /etc and /run of its own.
+    let masked = try run(
+      "/usr/bin/unshare",
+      [
+        "--user", "--map-root-user", "--mount", "/bin/sh", "-c",
+        """
+        mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /etc && mkdir -p /etc/systemd/system &&
+          ln -s /dev/null /etc/systemd/system/keymoded.service && exec "$@"
+        """, "sh", "\(Place.programs)/keymodectl", "state",
+      ])
+    #expect(masked.status == 3)
+    #expect(
+      masked.errors == """
+        keymodectl: no keymoded listens on '/run/keymoded/state.sock';
+        the service is masked: 'sudo systemctl unmask keymoded' and then \
+        'sudo systemctl start keymoded' start it
+
+        """)
+  }
 }

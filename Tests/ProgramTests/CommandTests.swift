@@ -42,8 +42,7 @@ struct CommandTests {
       (
         "devices", 0, "",
         """
-        keymoded follows no device; keyboards are missing here if keymoded is not in the group 'input',
-        if its configuration excludes them, or while it plays a recording
+        keymoded follows no device, because it plays a recording
         """
       ),
       ("devices --json", 0, "", ""),
@@ -56,6 +55,36 @@ struct CommandTests {
       let json = try JSON(parsing: shell("keymodectl \(line)", in: daemon.folder.path).output.utf8)
       #expect((json["state"] ?? json)["shift"] == "off")
     }
+  }
+
+  @Test("an event with any number of letters is unknown, and is shown in part")
+  func longEvent() throws {
+    let daemon = try RunningDaemon()
+    let ended = try daemon.ask("trigger", String(repeating: "x", count: 100_000))
+    #expect((ended.status, ended.output) == (2, ""))
+    #expect(ended.errors.hasPrefix("keymodectl: unknown event 'xxx"))
+    #expect(ended.errors.contains("x…'; expected shiftPressed, "))
+    #expect(ended.errors.count < 300)
+  }
+
+  @Test("devices says why a daemon without a recording follows none")
+  func noDevices() throws {
+    let ended = try RunningDaemon.following().ask("devices")
+    #expect((ended.status, ended.output) == (0, ""))
+    #expect(
+      ended.errors == """
+        keymodectl: keymoded follows no device: none is there, or its configuration excludes it
+
+        """)
+    let keyboard = try FIFOKeyboard()
+    try FileManager.default.removeItem(atPath: keyboard.path)
+    let refused = try RunningDaemon.following(keyboard).ask("devices")
+    #expect(
+      refused.errors == """
+        keymodectl: keymoded follows no device: it cannot open 1 that it should follow; \
+        its log says why
+
+        """)
   }
 
   @Test(
@@ -269,6 +298,14 @@ struct CommandTests {
     arguments: [
       ("keymodectl", "wacth --lines", "unknown command 'wacth'; did you mean 'watch'?"),
       ("keymodectl", "talk --help", "unknown command 'talk'"),
+      (
+        "keymodectl", "reload",
+        "unknown command 'reload'; 'sudo systemctl reload keymoded' does that"
+      ),
+      (
+        "keymoded", "--check /etc/passwd",
+        "unexpected argument '/etc/passwd'; a file needs --config or --recording before it"
+      ),
       ("keymodectl", "help state watch", "help takes one command at most"),
       ("keymodectl", "state shfit", "unknown machine 'shfit'; did you mean 'shift'?"),
       ("keymodectl", "replay x --from 2 --until 1", "'--until' is earlier than '--from'"),
@@ -285,6 +322,14 @@ struct CommandTests {
       (
         "keymodectl", "watch --format '{shift'",
         "invalid '{' in the format; use {shift}, {keyboard}, {caps}, {num}, or {{ for a brace"
+      ),
+      (
+        "keymodectl", "watch --format '{shfit}'",
+        "unknown {shfit} in the format; did you mean {shift}?"
+      ),
+      (
+        "keymodectl", "wait showingPanel",
+        "'showingPanel' is not MACHINE=STATE; did you mean keyboard=showingPanel?"
       ),
       ("keymodectl", "watch --json --waybar", "--json and --waybar cannot be used together"),
       (

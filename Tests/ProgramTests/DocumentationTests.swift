@@ -54,6 +54,29 @@ struct DocumentationTests {
     #expect(count > 40)
   }
 
+  @Test("README's moving picture has no script, is small, and shows what push-to-talk does")
+  func movingPicture() throws {
+    let picture = try Self.text("docs/pictures/talk.svg")
+    #expect(try Self.text("README.md").contains("](docs/pictures/talk.svg)"))
+    #expect(picture.utf8.count < 100_000)
+    #expect(!picture.contains("<script") && !picture.contains("href"))
+    #expect(picture.contains("prefers-color-scheme: dark"))
+    #expect(picture.contains("prefers-reduced-motion: no-preference"))
+    let drawn = try run(
+      "keymodectl", "graph", "keyboard", "--format", "mermaid", "--config",
+      "\(checkout)/data/recipes/push-to-talk.yaml")
+    for (from, event, to) in [
+      ("prepareToEditText", "startTalking", "prepareToRecord"),
+      ("prepareToRecord", "stopTalking", "editingText"),
+      ("editingText", "tapBlankArea", "prepareToEditText"),
+    ] {
+      let rows = drawn.lines.filter { $0.contains("\(from) --> \(to): ") }
+      #expect(rows.contains { $0.contains(event) }, "\(from) \(event)")
+      #expect(picture.contains("← \(event)<"))
+      #expect(picture.contains(">\(to)<"))
+    }
+  }
+
   @Test("docs/recordings.md shows the timeline of the bundled recording")
   func picture() throws {
     let folder = try TemporaryFolder()

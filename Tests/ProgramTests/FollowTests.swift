@@ -19,4 +19,14 @@ struct FollowTests {
     try daemon.change(1)
     try screen.wait("the change after that") { $0.contains("\nshift is now off") }
   }
+
+  @Test("into a pipe, each line is printed at once")
+  func pipe() throws {
+    let daemon = try RunningDaemon.following()
+    let follow = try RunningProgram(
+      "follow", [], environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
+    #expect(try follow.line() == "off prepareToEditText")
+    try daemon.change(1)
+    #expect(try follow.line() == "shift is now on")
+  }
 }

@@ -31,7 +31,7 @@ struct GenuineRecordingsTests {
       return ended.output
     }
     #expect(Set(outputs).count == 1)
-    let replayed = try changes(outputs[0])
+    let replayed = try changes(withoutStates(outputs[0]))
     let expected = try changes(
       String(contentsOfFile: "\(Self.folder)/typing.jsonl", encoding: .utf8))
     #expect(expected.count == 11)
@@ -45,12 +45,17 @@ struct GenuineRecordingsTests {
     #expect(states.isSuperset(of: ["off", "on", "capsLock", "prepareToRecord", "showingPanel"]))
   }
 
+  /// The output of `replay --json` without its first and last line.
+  private func withoutStates(_ output: String) -> String {
+    output.split(separator: "\n").dropFirst().dropLast().map { "\($0)\n" }.joined()
+  }
+
   @Test("the chords have the changes that the daemon made of them")
   func chords() throws {
     let ended = try run(
       "keymodectl", "replay", "--json", "\(Self.folder)/chords.libinput.yaml")
     #expect((ended.status, ended.errors) == (0, ""))
     let expected = try String(contentsOfFile: "\(Self.folder)/chords.jsonl", encoding: .utf8)
-    #expect(ended.output == expected)
+    #expect(withoutStates(ended.output) == expected)
   }
 }

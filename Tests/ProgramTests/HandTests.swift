@@ -14,7 +14,7 @@ struct HandTests {
       "keymodectl", "replay", "--json", "--config", file,
       "\(checkout)/Tests/RecordingsTests/Recordings/hands/\(name).evemu")
     #expect((ended.status, ended.errors) == (0, ""), "\(name)")
-    return try ended.output.split(separator: "\n").map { line in
+    return try ended.lines.dropFirst().dropLast().map { line in
       let json = try JSON(parsing: Array(line.utf8))
       return try "\(#require(json["event"]?.string))>\(#require(json["to"]?.string))"
     }

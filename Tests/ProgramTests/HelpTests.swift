@@ -32,6 +32,20 @@ struct HelpTests {
     }
   }
 
+  @Test(
+    "on a narrow terminal, help is broken at spaces",
+    arguments: ["keymodectl help watch", "keymodectl --help", "keymoded --help"])
+  func narrow(_ command: String) throws {
+    let screen = try TerminalScreen(columns: 30, rows: 400)
+    try screen.type("clear; \(command); echo XENDX")
+    let text = try screen.wait("the end") { $0.contains("\nXENDX") }
+    let help = try run("/bin/sh", "-c", "PATH='\(Place.programs)' \(command)").output
+    func words(_ text: String) -> [String] {
+      text.components(separatedBy: .whitespacesAndNewlines).filter { 1...28 ~= $0.count }
+    }
+    #expect(words(text.replacing(/\nXENDX[^$]*/, with: "")) == words(help))
+  }
+
   @Test("help and -h print what --help does; a call without a command prints it too, and fails")
   func helpOfAll() throws {
     let help = try run("keymodectl", "--help")
@@ -56,7 +70,9 @@ struct HelpTests {
   @Test(
     "an unknown command gets the most similar one",
     arguments: [
-      ("wahtch", "'watch'"), ("stat", "'state'"), ("xyz", nil),
+      ("wahtch", "'watch'"), ("stat", "'state'"), ("xyz", nil), ("status", "'state'"),
+      ("monitor", "'watch'"), ("listen", "'watch'"), ("send", "'trigger'"), ("stauts", "'state'"),
+      ("version", "'--version'"),
     ] as [(String, String?)], [false, true])
   func unknownCommands(_ example: (name: String, meant: String?), _ asksForHelp: Bool) throws {
     let ended = try run("keymodectl", (asksForHelp ? ["help"] : []) + [example.name])

@@ -60,4 +60,39 @@ struct OutsideClientTests {
     #expect(replies.map { $0["changes"]?.array?.count } == [0, 1, 1, 1])
     #expect(replies.last?["state"]?["sequence"] == 3)
   }
+
+  /// The examples of docs/clients.md in Python, as they are on that page.
+  private static let examples: [String] = {
+    let page = (try? String(contentsOfFile: "\(checkout)/docs/clients.md", encoding: .utf8)) ?? ""
+    return page.components(separatedBy: "\n```python\n").dropFirst().map {
+      $0.components(separatedBy: "\n```\n")[0]
+    }
+  }()
+
+  @Test("the page's example with the package goes on after a restart, whatever the instance")
+  func restart() throws {
+    let daemon = try RunningDaemon.following()
+    // A folder /run of its own.
+    let python = try RunningProgram(
+      "/usr/bin/unshare",
+      [
+        "--user", "--map-root-user", "--mount", "/bin/sh", "-c",
+        """
+        mount -t tmpfs tmpfs /run && mkdir /run/keymoded && mount --rbind "$1" /run/keymoded &&
+          exec "$2" -c "$3"
+        """, "sh", daemon.folder.path, PythonWithPackages.path(), try #require(Self.examples.last),
+      ])
+    try wait(for: "its subscription") {
+      try daemon.ask("stats").lines.contains("clients        2")
+    }
+    try daemon.change(1)
+    #expect(try python.line() == "shift is now on")
+    daemon.stop()
+    daemon.forget()
+    try daemon.start()
+    #expect(try python.line() == "some changes were missed")
+    try daemon.change(1)
+    #expect(try python.line() == "shift is now on")
+    #expect(!python.errors.contains("Traceback"), "\(python.errors)")
+  }
 }

@@ -71,6 +71,27 @@ struct RecordTests {
     #expect(try owner(file) == [4321, 4321, 0o600])
   }
 
+  @Test("a keyboard that may not be read is told once", arguments: ["record", "keys"])
+  func refused(_ command: String) throws {
+    let ended = try run(
+      "/usr/bin/unshare",
+      [
+        "--user", "--map-root-user", "--mount", "/bin/sh", "-c",
+        """
+        mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /dev && mkdir /dev/input &&
+          touch /dev/input/event0 /dev/input/event1 && chmod 0 /dev/input/* && exec "$@"
+        """, "sh", "/usr/bin/setpriv", "--inh-caps=-all", "--bounding-set=-all",
+        "\(Place.programs)/keymodectl", command,
+      ])
+    #expect((ended.status, ended.output) == (5, ""))
+    #expect(
+      ended.errors == """
+        keymodectl: cannot open '/dev/input/event0': Permission denied:
+        only root and members of the group 'input' may read keyboards
+
+        """)
+  }
+
   @Test("a link is not followed, and what is there stays its owner's")
   func links() throws {
     let folder = try TemporaryFolder()

@@ -91,6 +91,21 @@ struct ReloadTests {
       try daemon.client(\.controlSocket).result("\(controller).GetStatistics")["reloads"] == 2)
   }
 
+  @Test("the status of the service tells that a reload was refused, and where the error is")
+  func status() throws {
+    let daemon = try RunningDaemon.following()
+    let file = "\(daemon.folder.path)/keymoded.yaml"
+    for (text, status) in [
+      ("shift: {}\nshfit: {}\n", "; the last reload was refused: error at \(file):2:1"),
+      (RunningDaemon.withoutDevices, ""),
+    ] {
+      try daemon.configure(text)
+      kill(daemon.process.processIdentifier, SIGHUP)
+      while try daemon.notification() != "READY=1" {}
+      #expect(daemon.status == "keyboards followed: 0\(status)")
+    }
+  }
+
   @Test("drop-ins are read again, too, and a bad start goes on with all files together")
   func dropIns() throws {
     let daemon = try RunningDaemon.following(configuration: RunningDaemon.withoutDevices)

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -52,6 +53,29 @@ struct StatusLineTests {
     let other = try ScriptedDaemon(in: folder.path, answers)
     #expect(try bar.line() == "off")
     withExtendedLifetime((silent, other)) {}
+  }
+
+  @Test(
+    "without permission, a bar shows so, and the states once it has it",
+    arguments: ["--waybar", "--format"])
+  func denied(_ option: String) throws {
+    let daemon = try RunningDaemon.following()
+    let sockets = [daemon.stateSocket, daemon.controlSocket]
+    for socket in sockets { try #require(chmod(socket, 0) == 0) }
+    let command =
+      withoutRightsOfRoot + ["\(Place.programs)/keymodectl", "watch", option, "--socket-dir"]
+      + [daemon.folder.path] + (option == "--format" ? ["{shift}"] : [])
+    let bar = try RunningProgram(command[0], Array(command[1...]))
+    let reason = "no permission to use '\(daemon.stateSocket)'"
+    #expect(
+      try bar.line()
+        == (option == "--format"
+          ? "disconnected"
+          : #"{"text":"disconnected","alt":"disconnected","tooltip":"\#(reason)","class":["disconnected"]}"#)
+    )
+    for socket in sockets { try #require(chmod(socket, 0o600) == 0) }
+    #expect(try bar.line().contains("off"))
+    #expect(bar.errors == "keymodectl: \(reason); trying again\n")
   }
 
   @Test(

@@ -109,6 +109,25 @@ struct WatchTests {
     #expect(try screen.property("#{alternate_on} #{cursor_flag}") == "0 1")
   }
 
+  @Test("with LC_ALL=C, the view is ASCII")
+  func ascii() throws {
+    let daemon = try RunningDaemon.following()
+    let screen = try watching(daemon, environment: ["LC_ALL": "C"])
+    try daemon.change(1)
+    let text = try screen.wait("the change") { $0.contains("on <- shiftPressed") }
+    #expect(text.utf8.allSatisfy { $0 < 0x80 })
+  }
+
+  @Test("without a daemon, the advice is broken at a space")
+  func advice() throws {
+    let folder = String(repeating: "x", count: 60)
+    let screen = try TerminalScreen(columns: 80)
+    try screen.type("keymodectl watch --socket-dir \(folder)")
+    try screen.wait("the advice") {
+      $0.contains("\nstart one with 'keymoded --socket-dir\n\(folder)'")
+    }
+  }
+
   @Test("the view can be stopped, and is drawn again when it is continued")
   func stop() throws {
     let daemon = try RunningDaemon.following()

@@ -177,4 +177,15 @@ struct KnownStatesTests {
     #expect(caps(known.take(.inFront)) == "?")
     #expect(caps(known.take(change(4, "on"))) == "on")
   }
+
+  @Test(
+    "a command that waits for a session says what else the user may do",
+    arguments: [
+      (.noSeat, "waiting for it; '--any-session' does not"), (.inactive, "waiting for it"),
+      (.noSession, "waiting for it; '--any-session' does not"),
+      (.locked, "the command starts once it is unlocked"), (.noAnswer, "waiting for it"),
+    ] as [(SessionPresence.Reason, TerminalText)])
+  func outlook(_ reason: SessionPresence.Reason, _ text: TerminalText) {
+    #expect(StatesUpdate.Reason.sessionNotInFront(reason).outlook == text)
+  }
 }

@@ -38,6 +38,11 @@ struct StateConditionsTests {
   @Test(
     "invalid operands are refused",
     arguments: [
+      (
+        ["showingPanel"], "'showingPanel' is not MACHINE=STATE; did you mean keyboard=showingPanel?"
+      ),
+      (["capslock"], "'capslock' is not MACHINE=STATE; did you mean shift=capsLock?"),
+      (["off,on"], "'off,on' is not MACHINE=STATE"),
       (["shift"], "'shift' is not MACHINE=STATE"), (["shift="], "'shift=' is not MACHINE=STATE"),
       (["shift=on,"], "'shift=on,' is not MACHINE=STATE"), (["=on"], "'=on' is not MACHINE=STATE"),
       ([""], "'' is not MACHINE=STATE"),

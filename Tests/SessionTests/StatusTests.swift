@@ -39,13 +39,38 @@ struct StatusTests {
 
   @Test(
     "a format with a single brace or an unknown placeholder is refused",
-    arguments: [("{capslock}", "{{"), ("{shift", "{{"), ("x}", "}}"), ("{", "{{"), ("{}", "{{")])
+    arguments: [("{shift", "{{"), ("x}", "}}"), ("{", "{{"), ("{}", "{{")])
   func badFormat(_ format: String, _ brace: String) {
     let names = brace == "{{" ? "{shift}, {keyboard}, {caps}, {num}, or " : ""
     #expect(
       throws: UsageError(
         "invalid '\(brace.prefix(1))' in the format; use \(names)\(brace) for a brace")
     ) { _ = try StatusFormat(format) }
+  }
+
+  @Test(
+    "an unknown placeholder gets the most similar one, or all",
+    arguments: [
+      ("{shfit}", "did you mean {shift}?"),
+      ("{capslock}", "use {shift}, {keyboard}, {caps}, {num}, or {{ for a brace"),
+    ])
+  func unknownPlaceholder(_ format: String, _ hint: TerminalText) {
+    #expect(throws: UsageError("unknown \(format) in the format; \(hint)")) {
+      _ = try StatusFormat(format)
+    }
+  }
+
+  @Test("for Waybar, the tooltip tells why there are no states, if more than a daemon is missing")
+  func reason() throws {
+    var line = StatusLine(try StatusFormat("{shift}"), isForWaybar: true)
+    #expect(
+      line.take(.disconnected(.permissionDenied(path: "p", group: "g")))?.description
+        == #"{"text":"disconnected","alt":"disconnected","#
+        + #""tooltip":"no permission to use 'p':\u000aonly members of the group 'g' may use it","#
+        + #""class":["disconnected"]}"#)
+    #expect(line.take(.disconnected(.noDaemon(path: "p"))) != nil, "its tooltip changes")
+    var plain = StatusLine(try StatusFormat("{shift}"), isForWaybar: false)
+    #expect(plain.take(.disconnected(.permissionDenied(path: "p", group: nil))) == "disconnected")
   }
 
   @Test("a line comes when the text changes, and is empty while the states are unknown")

@@ -111,6 +111,7 @@ struct WatchViewTests {
     var view = WatchView(directory: "d", advice: "start one")
     view.take(.disconnected(.noDaemon(path: "d/state.sock")), at: moment(20))
     #expect(lines(view) == ["waiting for keymoded in d", "", "start one"])
+    #expect(lines(view, columns: 7)[2...] == ["start", "one"], "broken at a space")
     view.take(.states(states("off", "idle")), at: moment(21))
     #expect(lines(view)[3] == "              off                        idle")
     #expect(lines(view).count == 6, "nothing has ended")

@@ -4,9 +4,12 @@ Tests/SessionTests has the tables of when a command starts and ends.
 """
 
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +17,7 @@ from pathlib import Path
 import pytest
 from person import DAEMON, Person, expect_sleep
 from running_while import RunningWhile, process_name
-from support.waiting import wait_until
+from support.waiting import BOUND_SECONDS, wait_until
 
 Start = Callable[..., RunningWhile]
 
@@ -687,3 +690,83 @@ def test_keymodectl_and_the_keeper_sleep_while_no_command_runs_and_nothing_happe
         *(Path("/proc") / str(pid) for pid in (running.number, running.keeper)),
         meanwhile=lambda: person.systemctl("start", "basic.target"),
     )
+
+
+# On a terminal
+
+
+class OnTerminal:
+    """`keymodectl while` with a terminal for its input and its messages."""
+
+    def __init__(self, person: Person, *options: str) -> None:
+        self.person = person
+        # The test keeps both descriptors, so that the terminal's settings stay readable.
+        self.master, self.terminal = pty.openpty()
+        os.set_blocking(self.master, False)
+        self.text = ""
+        command = ("keymodectl", "while", "--any-session", *options, "keyboard=editingText", "--")
+        self.process = person.start(
+            *command, "sleep", "1000", stdin=self.terminal, stderr=self.terminal
+        )
+
+    def shows(self, text: str) -> bool:
+        """Whether the terminal has shown this text."""
+        try:
+            self.text += os.read(self.master, 4096).decode()
+        except BlockingIOError:
+            pass
+        return text in self.text
+
+    def wait_for(self, text: str) -> None:
+        wait_until(lambda: self.shows(text), f"{text!r}")
+
+    @property
+    def echoes(self) -> bool:
+        return bool(termios.tcgetattr(self.terminal)[3] & termios.ECHO)
+
+    def interrupt(self) -> int:
+        """Ends it by SIGINT, and returns its exit status."""
+        (number,) = self.person.pids("keymodectl")
+        self.person.kill("INT", number)
+        status: int = self.process.wait(BOUND_SECONDS)
+        return status
+
+    def close(self) -> None:
+        self.process.kill()
+        os.close(self.master)
+        os.close(self.terminal)
+
+
+def test_terminal_shows_what_is_waited_for_started_and_ended_and_nothing_that_is_typed(
+    person: Person,
+) -> None:
+    running = OnTerminal(person)
+    try:
+        running.wait_for("keymodectl: waiting for keyboard=editingText; Ctrl+C ends it\r\n")
+        wait_until(lambda: not running.echoes, "the silence")
+        os.write(running.master, b"\x1b[20~" * 20)
+        enter(person)
+        running.wait_for("keymodectl: started sleep\r\n")
+        leave(person)
+        running.wait_for("keymodectl: sleep ended\r\n")
+        assert running.interrupt() != 0
+        assert running.echoes
+        assert re.findall(r"20~", running.text) == []
+        # Nothing is left for the next program.
+        os.set_blocking(running.terminal, False)
+        with pytest.raises(BlockingIOError):
+            os.read(running.terminal, 100)
+    finally:
+        running.close()
+
+
+def test_terminal_is_quiet_with_an_option(person: Person) -> None:
+    running = OnTerminal(person, "--quiet")
+    try:
+        wait_until(lambda: not running.echoes, "the silence")
+        enter(person)
+        wait_until(lambda: bool(person.pids("sleep")), "the command")
+        running.interrupt()
+        assert not running.shows("keymodectl")
+    finally:
+        running.close()

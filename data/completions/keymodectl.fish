@@ -42,6 +42,7 @@ complete -c keymodectl -n '__fish_seen_subcommand_from watch wait while' -l no-w
 set -l running '__fish_seen_subcommand_from while'
 complete -c keymodectl -n $running -l grace -x -d 'Kill what has not ended after this time'
 complete -c keymodectl -n $running -l once -d 'Run the command a single time'
+complete -c keymodectl -n $running -l quiet -d 'Do not say what is waited for, started and ended'
 complete -c keymodectl -n $running -l any-session -d 'Do not look at sessions'
 
 complete -c keymodectl -n '__fish_seen_subcommand_from trigger' \

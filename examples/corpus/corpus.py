@@ -31,7 +31,9 @@ def replay(names: list[str], part: Path) -> tuple[int, bytes]:
         done = subprocess.run(command, capture_output=True, check=False)
         if done.returncode not in (0, 4):
             raise RuntimeError(f"keymodectl ended with {done.returncode}: {done.stderr!r}")
-        changes += [{"file": name} | json.loads(line) for line in done.stdout.splitlines()]
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        # Without the states at the start and at the end.
+        changes += [{"file": name} | line for line in lines if "machine" in line]
         status, told = max(status, done.returncode), told + done.stderr
     # Dask repeats a batch if it has lost the worker, which may still be running.
     unique = part.with_suffix(f".{os.urandom(8).hex()}")

@@ -89,9 +89,11 @@ extension ConfigurationReader {
   private mutating func binding(_ text: String, at node: Node) -> (Chord, Timing)? {
     let parts = ChordText(text)
     var keys: [KeyCode] = []
-    for name in parts.names {
+    for (place, name) in parts.names.enumerated() {
       guard let key = KeyCode(writtenAs: name) else {
-        fail(name.isEmpty ? "a key is missing" : unknownKey(name), at: node)
+        let isModifier = place < parts.names.count - 1
+        fail(
+          name.isEmpty ? "a key is missing" : unknownKey(name, isModifier: isModifier), at: node)
         return nil
       }
       keys.append(key)

@@ -81,6 +81,12 @@ struct ConfigurationReader {
           at: node)
         continue
       }
+      guard !text.hasPrefix("/dev/") else {
+        fail(
+          "'\(text)' is a path; 'keymodectl devices' shows the name and vendor:product of each device",
+          at: node)
+        continue
+      }
       guard let pattern = DeviceRules.Pattern(text) else {
         fail(
           "'\(text)' is not vendor:product with four hexadecimal digits each, such as 046d:c52b",

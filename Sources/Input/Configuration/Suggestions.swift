@@ -5,6 +5,10 @@ import Terminal
 /// The message about an unknown name of a setting, an event or a state: with the most similar name,
 /// or all names.
 func unknownName(_ name: String, _ kind: String, among known: [String]) -> String {
+  if kind == "setting", let place = place(of: name) { return "'\(name)' belongs below \(place)" }
+  if kind == "event", let event = known.first, KeyCode(writtenAs: name) != nil {
+    return "'\(name)' is a key: write the event first, such as '\(event): [\(name)]'"
+  }
   let mayBeOwn = kind != "setting" && nearest(to: name, among: known) == nil
   return "unknown \(kind) '\(name)'; \(suggestion(for: name, among: known))"
     + (mayBeOwn ? "; your own \(kind)s belong into keyboard.table.\(kind)s" : "") + colonHint(name)
@@ -16,13 +20,34 @@ func colonHint(_ text: String) -> String {
   text.utf8.contains(UInt8(ascii: ":")) ? "; a space must follow ':'" : ""
 }
 
+/// Where a setting or an event belongs, such as `'keyboard:'`; `nil` for any other name.
+private func place(of name: String) -> String? {
+  switch name {
+  case "threshold", "timeout", "trigger", "tap_timeout", "used_by": "'shift:'"
+  case "only", "ignore", "pointers": "'devices:'"
+  case "bindings", "table": "'keyboard:'"
+  case "replaces", "initial", "states", "events", "rows": "'table:' of 'keyboard:'"
+  case _ where KeyboardTable.standard.eventNames.contains(name): "'bindings:' of 'keyboard:'"
+  default: nil
+  }
+}
+
 /// The message about an unknown key, with the most similar name, if there is one: a kernel's name
 /// such as `KEY_DOT` if `name` looks like one, otherwise a short name.
-func unknownKey(_ name: String) -> String {
+///
+/// - Parameter isModifier: whether only a modifier can be meant, as before another key.
+func unknownKey(_ name: String, isModifier: Bool = false) -> String {
   guard name.count != 1 else {
     let key = KeyCode(character: Character(name))
     let hint = key.map { "; did you mean \($0.shortName)?" } ?? keyViewer
     return "'\(name)' is a character, not the name of a key\(hint)"
+  }
+  if let meant = OtherKeyName.shortName(for: name, isModifier: isModifier) {
+    return "unknown key name '\(name)'; did you mean \(meant)?"
+  }
+  let parts = name.split(separator: "-").map(String.init)
+  if parts.count > 1, parts.allSatisfy({ KeyCode(writtenAs: $0) != nil }) {
+    return "unknown key name '\(name)'; join keys by '+': \(parts.joined(separator: "+"))"
   }
   let known = KeyCode.isKernelName(name) ? KeyCode.allNames : KeyCode.allShortNames
   let hint = nearest(to: name, among: known).map { "; did you mean \($0)?" }

@@ -96,6 +96,9 @@ public final class Keyboards {
   /// How many keyboards are followed; other devices, such as a power button, do not count.
   public var keyboardCount: Int { followed.count { $0.role == .keyboard } }
 
+  /// How many nodes that may be selected cannot be opened.
+  public var unopenedCount: Int { unopened.count }
+
   /// Opens the selected devices that are present and, if `followingNewcomers`, those that appear
   /// later.
   ///

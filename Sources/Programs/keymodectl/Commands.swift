@@ -30,8 +30,17 @@ struct Command {
   /// - Throws: `UsageError` with the most similar name, if there is no such command.
   init(named name: String) throws(UsageError) {
     guard let command = commands.first(where: { $0.name == name }) else {
-      let similar = nearest(to: name, among: commands.map(\.name))
-      let hint = similar.map { "; did you mean '\($0)'?" } ?? ""
+      // Other programs have these.
+      let others = [
+        "status": "state", "monitor": "watch", "listen": "watch", "send": "trigger",
+        "list": "devices", "run": "while", "version": "--version",
+      ]
+      let similar = nearest(to: name, among: others.keys.sorted() + commands.map(\.name))
+      let isOfSystemd = ["start", "stop", "restart", "reload"].contains(name)
+      let hint =
+        isOfSystemd
+        ? "; 'sudo systemctl \(name) keymoded' does that"
+        : similar.map { "; did you mean '\(others[$0] ?? $0)'?" } ?? ""
       throw UsageError("unknown command '\(name)'\(hint)")
     }
     self = command

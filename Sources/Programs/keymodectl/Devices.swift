@@ -17,11 +17,15 @@ func devices(_ invocation: Invocation) throws -> Int32 {
   }
   try output.flush()
   if devices.isEmpty, !asJSON {
-    complain(
-      """
-      keymoded follows no device; keyboards are missing here if keymoded is not in the group 'input',
-      if its configuration excludes them, or while it plays a recording
-      """)
+    switch try invocation.daemon.ask(.statistics).unopened {
+    case nil: complain("keymoded follows no device, because it plays a recording")
+    case 0:
+      complain("keymoded follows no device: none is there, or its configuration excludes it")
+    case let count?:
+      complain(
+        "keymoded follows no device: it cannot open \(count) that it should follow; its log says why"
+      )
+    }
   }
   return ExitStatus.done
 }

@@ -39,8 +39,8 @@ func help(_ arguments: Arguments) throws -> Int32 {
   let isCommand = arguments.operands.first == "help"
   let words = arguments.operands.dropFirst(isCommand ? 1 : 0)
   if isCommand, words.count > 1 { throw UsageError("help takes one command at most") }
-  try Output.print(
-    words.first.map { name throws(UsageError) in try Command(named: name).help } ?? helpText)
+  let text = try words.first.map { name throws(UsageError) in try Command(named: name).help }
+  try Output.print((text ?? helpText).fitted)
   return ExitStatus.done
 }
 

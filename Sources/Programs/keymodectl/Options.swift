@@ -38,6 +38,8 @@ let options: [Option] = [
   .init(
     "--grace", "TIME", ["while"],
     "how long the command may take to end before it is killed, such as 500ms; by default 3s"),
+  .init(
+    "--quiet", ["while"], "do not say on a terminal what is waited for, started and ended"),
   .init("--once", ["while"], "run the command a single time, and exit as it does"),
   .init("--shift", ["targets"], "for the states of Shift too, not only those of the keyboard"),
   .init("--locks", ["targets"], "for the states of Caps Lock and Num Lock too"),

@@ -59,8 +59,17 @@ private func print(
   _ replay: inout Replay, of recording: inout Recording, asJSON: Bool
 ) throws {
   var output = Output()
+  func state(_ modes: Modes, at time: Time) -> StateMessage {
+    StateMessage(
+      instance: "replay", time: time, modes: modes, shiftTrigger: replay.settings.shiftTrigger)
+  }
+  var hasStart = false
   do {
     while let changes = try replay.next(from: &recording) {
+      if asJSON, !hasStart, let (modes, time) = replay.start {
+        try output.line(json: state(modes, at: time))
+        hasStart = true
+      }
       for change in changes {
         if asJSON {
           try output.line(json: change)
@@ -74,9 +83,12 @@ private func print(
     complain(ofSkipped: recording)
     throw recording.explained(error)
   }
-  if !asJSON {
-    let time = replay.clock.shown(replay.time ?? Time(microseconds: 0))
-    let modes = replay.modes
+  let (modes, time) = (replay.modes, replay.time ?? Time(microseconds: 0))
+  if asJSON {
+    if !hasStart { try output.line(json: state(modes, at: time)) }
+    try output.line(json: state(modes, at: time))
+  } else {
+    let time = replay.clock.shown(time)
     // Without the locks that are unknown: most recordings have no LEDs.
     try output.line(
       ChangeLine.text(of: modes, at: time, for: Machine.modes + modes.locks(.off, .on)))

@@ -11,14 +11,17 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
   let (event, daemon) = (invocation.operands[0], invocation.daemon)
   let reply: TriggerMessage
   do throws(ClientError) {
+    // The daemon ends a connection on which too long a call comes.
+    guard event.utf8.count <= KeyboardTable.longestName else {
+      throw .refused(name: invalidParameter, parameters: .null)
+    }
     reply = try daemon.ask(.trigger(event))
   } catch {
-    guard case .refused(name: "org.varlink.service.InvalidParameter", _) = error else {
-      throw error
-    }
+    guard case .refused(name: invalidParameter, _) = error else { throw error }
     // The daemon's configuration decides which events the keyboard has.
     let events = try daemon.ask(.machines).flatMap(\.sentEvents)
-    throw UsageError("unknown event '\(event)'; \(suggestion(for: event, among: events))")
+    let shown = event.count <= 64 ? event : event.prefix(63) + Sign.cut
+    throw UsageError("unknown event '\(shown)'; \(suggestion(for: event, among: events))")
   }
   try Output.print(reply.state.modes.table, json: invocation.asJSON ? reply : nil)
   if !reply.changed, !invocation.asJSON {
@@ -27,3 +30,5 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
   }
   return reply.changed ? 0 : ExitStatus.no
 }
+
+private let invalidParameter = "org.varlink.service.InvalidParameter"

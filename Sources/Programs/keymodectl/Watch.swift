@@ -53,13 +53,24 @@ func watch(_ invocation: Invocation) throws -> Int32 {
 
 /// Follows the daemon until the reader of standard output has closed it. Otherwise a watch would
 /// outlive a status bar that was killed, because it may have nothing to write for hours.
+///
+/// - Parameter retries: whether to try again where waiting does not help, such as without permission.
 private func untilUnread(
-  _ request: WatchRequest, of machines: Set<Machine>, _ take: @escaping (Update) throws -> Void
+  _ request: WatchRequest, of machines: Set<Machine>, retries: Bool = false,
+  _ take: @escaping (Update) throws -> Void
 ) throws -> Int32 {
   let run = try MainLoop<Int32>()
-  let daemon = try run.loop.follow(request.directory, of: machines) { update in
-    run.perform { try take(update.get()) }
+  var daemon: EventSource?
+  func follow() throws {
+    daemon = try run.loop.follow(request.directory, of: machines) { update in
+      run.perform {
+        guard retries, case .failure(let error) = update else { return try take(update.get()) }
+        try take(.disconnected(error))
+        daemon = try run.loop.call(after: .seconds(5)) { run.perform(follow) }
+      }
+    }
   }
+  try follow()
   // The loop refuses a file, which has no reader. A hang-up is reported without being asked for.
   let reader = try? run.loop.addIO(STDOUT_FILENO, []) { _ in run.end(ExitStatus.done) }
   return try run.untilEnd(keeping: daemon, reader)
@@ -107,10 +118,12 @@ private final class WatchedLines {
 /// Prints a line whenever a status bar should show another text, until the bar closes the output.
 private func watch(_ request: WatchRequest, _ line: StatusLine) throws -> Int32 {
   var (line, hasBegun) = (line, false)
-  return try untilUnread(request, of: line.followed) { update in
+  return try untilUnread(request, of: line.followed, retries: request.mayWait) { update in
     if case .disconnected(let reason) = update {
       guard request.mayWait else { throw reason }
-      if !hasBegun, request.waits(after: reason) { tellOfWaiting(reason) }
+      if !hasBegun {
+        tellOfWaiting(reason, request.waits(after: reason) ? "waiting for it" : "trying again")
+      }
     }
     hasBegun = true
     if let next = line.take(update) { try Output.print(next) }

@@ -83,7 +83,7 @@ final class WatchScreen {
   private func draw() {
     guard isOpen else { return }
     let now = Moment.now
-    let size = terminal.size
+    let size = Terminal.size
     let keys = terminal.input == nil ? "Ctrl+C quits" : "q quits, Ctrl+Z stops, fg continues"
     let lines = view.lines(
       columns: size.columns, rows: size.rows, isColored: isColored, keys: keys, at: now)

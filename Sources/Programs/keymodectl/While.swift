@@ -1,3 +1,4 @@
+import Glibc
 import Session
 import System
 import Terminal
@@ -16,9 +17,11 @@ func runWhile(_ invocation: Invocation) throws -> Int32 {
     throw UsageError("while takes at least one MACHINE=STATE")
   }
   let grace = try arguments["--grace"].map(microseconds).map(Duration.microseconds)
+  let isQuiet = arguments.has("--quiet") || isatty(STDERR_FILENO) == 0
   let runner = try StateCommand(
     command, while: conditions, of: invocation.daemon.directory, isOnce: arguments.has("--once"),
-    notify: { complain($0) }, explain: explained)
+    on: .ofThisProgram(), notify: { complain($0) },
+    progress: { if !isQuiet { complain($0) } }, explain: explained)
   let result = try runner.result(
     grace: grace ?? .seconds(3), anySession: invocation.anySession, mayWait: invocation.mayWait)
   switch result {

@@ -53,8 +53,11 @@ do {
     status = ExitStatus.permissionDenied
   case .badReply, .refused, .failed, .cancelled: status = ExitStatus.no
   }
-} catch  where error is ConfigurationErrors || error is RecordingError {
-  writeToStandardError("\(error)\n")
+} catch let errors as ConfigurationErrors {
+  complain(errors, isLocated: errors.errors.first?.mark != nil)
+  status = ExitStatus.badInput
+} catch let error as RecordingError {
+  complain(error, isLocated: error.line != nil)
   status = ExitStatus.badInput
 } catch  where Output.hasNoReader(error) {
   status = ExitStatus.done

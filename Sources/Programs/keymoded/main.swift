@@ -39,9 +39,12 @@ func run() throws {
     try commandLine(), flags: ["--check", "--print-config", "--version", "--help"],
     options: ["--config", "--recording", "--speed", "--socket-dir"], lists: ["--device"],
     short: ["-h": "--help", "-V": "--version"])
-  if arguments.has("--help") { return try Output.print(help) }
+  if arguments.has("--help") { return try Output.print(help.fitted) }
   if arguments.has("--version") { return try Output.print("keymoded \(keymodedVersion)") }
-  if let operand = arguments.operands.first { throw UsageError("unexpected argument '\(operand)'") }
+  if let operand = arguments.operands.first {
+    let hint = access(operand, F_OK) == 0 ? "; a file needs --config or --recording before it" : ""
+    throw UsageError("unexpected argument '\(operand)'\(hint)")
+  }
   let source = try source(arguments)
   let file = arguments["--config"]
   for option in ["--check", "--print-config"] where arguments.has(option) {
@@ -101,8 +104,11 @@ do {
 } catch let error as UsageError {
   complain(error)
   exit(ExitStatus.usage)
-} catch  where error is ConfigurationErrors || error is RecordingError {
-  writeToStandardError("\(error)\n")
+} catch let errors as ConfigurationErrors {
+  complain(errors, isLocated: errors.errors.first?.mark != nil)
+  exit(ExitStatus.badInput)
+} catch let error as RecordingError {
+  complain(error, isLocated: error.line != nil)
   exit(ExitStatus.badInput)
 } catch  where Output.hasNoReader(error) {
   exit(ExitStatus.done)

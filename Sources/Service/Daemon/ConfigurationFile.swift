@@ -27,6 +27,13 @@ final class ConfigurationFile {
   private let path: String?
   private let keep: (([UInt8]) -> Void)?
   private(set) var inForce = InForce.current
+  /// Where the error is for which the last reload was refused; `nil` if it was not.
+  private var refusal: String?
+
+  /// A warning for the status of the service; `nil` if all is well.
+  var warning: String? {
+    refusal.map { "the last reload was refused: error at \($0)" } ?? inForce.warning
+  }
 
   /// How often the file was read again, refused reloads included.
   private(set) var reloads = 0
@@ -61,11 +68,14 @@ final class ConfigurationFile {
     reloads += 1
     do throws(ConfigurationErrors) {
       let configuration = try read()
-      inForce = .current
+      (inForce, refusal) = (.current, nil)
       return configuration
     } catch {
       log(error)
       if inForce == .current { inForce = .lastGood }
+      refusal = error.errors.first.map { error in
+        error.file + (error.mark.map { ":\($0.line):\($0.column)" } ?? "")
+      }
       return nil
     }
   }

@@ -116,6 +116,7 @@ final class ControllerMethods {
       started: Time(microseconds: started), time: Time(microseconds: sinceBoot()),
       changes: engine.ring.latest - engine.changesBefore, clients: clients,
       missed: service.publisher.missed, devices: service.source.devices.count,
+      unopened: service.source.unopened,
       losses: engine.losses, reloads: configuration.reloads,
       configuration: configuration.inForce.rawValue, held: service.source.longHolds)
   }

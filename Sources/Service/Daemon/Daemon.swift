@@ -76,7 +76,7 @@ public final class Daemon {
     try listen(directory)
     try service.start(on: loop)
     try loop.reportToWatchdog()
-    status.warning = file.inForce.warning
+    status.warning = file.warning
     ServiceManager.notify("READY=1")
     releaseMemory()
     try loop.run()
@@ -98,7 +98,7 @@ public final class Daemon {
     } else {
       Log.warning("keeping the present configuration")
     }
-    status.warning = file.inForce.warning
+    status.warning = file.warning
     // Parsing takes several times the size of the file in memory.
     releaseMemory()
     ServiceManager.notify("READY=1")

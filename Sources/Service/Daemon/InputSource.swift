@@ -24,6 +24,9 @@ protocol InputSource: AnyObject {
   /// The devices whose keys are followed.
   var devices: [DeviceMessage] { get }
 
+  /// How many devices that should be followed cannot be opened; `nil` while a recording is played.
+  var unopened: Int? { get }
+
   /// The modifiers and pointer buttons that have been held for a minute.
   var longHolds: [LongHold] { get }
 
@@ -42,6 +45,7 @@ protocol InputSource: AnyObject {
 
 /// For a recording, which has no devices.
 extension InputSource {
+  var unopened: Int? { nil }
   var longHolds: [LongHold] { [] }
   var canFindKeysUp: Bool { false }
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }

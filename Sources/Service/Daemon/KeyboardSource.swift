@@ -66,6 +66,8 @@ final class KeyboardSource: InputSource {
     }
   }
 
+  var unopened: Int? { keyboards.unopenedCount }
+
   var longHolds: [LongHold] { keyboards.longHolds }
 
   var canFindKeysUp: Bool { true }

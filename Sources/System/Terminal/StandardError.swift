@@ -26,6 +26,12 @@ public func complain(_ message: TerminalText) {
   writeToStandardError("\(programName): \(message)\n")
 }
 
+/// Writes an error about a file to standard error, with the program's name unless the error begins
+/// with its place in the file, as those of compilers do.
+public func complain(_ error: some TerminalTextConvertible, isLocated: Bool) {
+  if isLocated { writeToStandardError("\(error)\n") } else { complain(error.text) }
+}
+
 /// Writes `text` to standard error.
 public func writeToStandardError(_ text: TerminalText) {
   var text = text.description

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Text in columns, for a terminal.
 public enum Table {
   /// The width of a terminal that was not resized.
@@ -17,14 +19,14 @@ public enum Table {
       let line = row.enumerated().map { column, text in
         column + 1 < row.count ? padded(text, widths[column]) : text
       }.joined(separator: "  ")
-      return line.count <= width ? "\(line)" : "\(line.prefix(width - 1))…"
+      return line.count <= width ? "\(line)" : "\(line.prefix(width - 1))\(Sign.cut)"
     }
   }
 }
 
-/// The words, separated by spaces, in lines of at most 79 characters unless one word is longer.
-public func wrapped(_ words: [String]) -> TerminalText {
-  lines(of: words).joined(separator: "\n")
+/// The words, separated by spaces, in lines of at most `width` characters unless one word is longer.
+public func wrapped(_ words: [String], width: Int = 79) -> TerminalText {
+  lines(of: words, width: width).joined(separator: "\n")
 }
 
 /// The words, separated by spaces, in lines of at most `width` characters unless one word
@@ -40,4 +42,28 @@ public func lines(of words: [String], width: Int = 79) -> [TerminalText] {
       lines.append(word)
     }
   }.map { "\($0)" }
+}
+
+extension TerminalText {
+  /// The text, whose lines are broken at spaces where the terminal on standard output, if it is one, is
+  /// narrower. A line that is indented far belongs to the one before it.
+  public var fitted: TerminalText {
+    guard isatty(STDOUT_FILENO) == 1, Terminal.size.columns < 80 else { return self }
+    let columns = Terminal.size.columns
+    var paragraphs: [(indent: Int, words: [String])] = []
+    for line in description.split(separator: "\n", omittingEmptySubsequences: false) {
+      let words = line.split(separator: " ").map(String.init)
+      let indent = line.prefix { $0 == " " }.count
+      if indent > 20, !paragraphs.isEmpty {
+        paragraphs[paragraphs.count - 1].words += words
+      } else {
+        paragraphs.append((indent, words))
+      }
+    }
+    return paragraphs.flatMap { indent, words in
+      lines(of: words, width: columns - indent).map { line -> TerminalText in
+        line.description.isEmpty ? "" : "\(String(repeating: " ", count: indent))\(line)"
+      }
+    }.joined(separator: "\n")
+  }
 }

@@ -14,8 +14,8 @@ public final class Terminal {
 
   deinit { leave() }
 
-  /// How many columns and rows it has now.
-  public var size: (columns: Int, rows: Int) {
+  /// How many columns and rows the terminal on standard output has now.
+  public static var size: (columns: Int, rows: Int) {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
     else { return (80, 24) }

@@ -12,7 +12,8 @@ public import Recordings
 /// Time passes only from event to event: a deadline takes effect before the next event, and never
 /// after the last event. Deadlines at `until` still take effect.
 public struct Replay: Sendable {
-  private let settings: Settings
+  /// The settings that decide the states.
+  public let settings: Settings
   private var controller: Controller
   private let window: (from: Time?, until: Time?)
   private let isDrawing: Bool
@@ -25,6 +26,8 @@ public struct Replay: Sendable {
 
   /// The picture of the window, if it was asked for. There is none before the window begins.
   public private(set) var timeline: Timeline?
+  /// The states in which the window begins, and when; `nil` before it begins.
+  public private(set) var start: (modes: Modes, time: Time)?
   /// The clock for showing this recording's times, known after the first event.
   public private(set) var clock = DisplayClock()
   /// The recorded time that the replay has reached; `nil` before the first event.
@@ -141,7 +144,9 @@ public struct Replay: Sendable {
   private mutating func enterWindow(at now: Time) {
     guard !isInWindow else { return }
     isInWindow = true
-    if isDrawing { beginTimeline(at: window.from == nil ? now : bounds.start) }
+    let start = window.from == nil ? now : bounds.start
+    self.start = (modes, start)
+    if isDrawing { beginTimeline(at: start) }
   }
 
   private mutating func beginTimeline(at start: Time) {

@@ -25,6 +25,18 @@ public enum StatesUpdate: Hashable, Sendable {
       case .sessionNotInFront(let reason): "\(reason)"
       }
     }
+
+    /// What a command waits for, and what else the user may do.
+    var outlook: TerminalText {
+      switch self {
+      case .sessionNotInFront(.locked): "the command starts once it is unlocked"
+      // In tmux, over ssh and on a serial line this lasts.
+      case .sessionNotInFront(.noSeat), .sessionNotInFront(.noSession):
+        "waiting for it; '--any-session' does not"
+      case .sessionNotInFront(.inactive), .sessionNotInFront(.noAnswer), .noDaemon:
+        "waiting for it"
+      }
+    }
   }
 }
 

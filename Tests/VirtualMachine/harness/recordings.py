@@ -38,8 +38,8 @@ def changes_in(recording: Path, *options: str | Path) -> list[Change]:
 
 
 def changes_of(lines: str) -> list[Change]:
-    """The changes that `--json` printed."""
-    return [json.loads(line) for line in lines.splitlines()]
+    """The changes that `--json` printed, without the states at the start and at the end."""
+    return [line for line in map(json.loads, lines.splitlines()) if "machine" in line]
 
 
 def numbered(changes: Iterable[Change]) -> list[Change]:

@@ -145,19 +145,58 @@ struct Parser: ~Copyable {
     let start = self.mark(parser.pointee.context_mark)
     let context = parser.pointee.context.map { String(cString: $0) } ?? ""
     if context.mentions("scanning an alias") { return YAMLError(Self.noAliases, at: mark) }
-    let place = start < mark ? " \(context) that begins in line \(start.line)" : ""
+    let lines = splitLines(of: text)
+    let rest = lines[mark.line - 1].dropFirst(mark.column - 1)
+    if message.mentions("start any token"), rest.first == "\t" {
+      return YAMLError("this is a tab; indent with spaces", at: mark)
+    }
+    // A name alone on the line before.
+    if ["mapping values", "expected ':'", "expected key"].contains(where: message.mentions),
+      let fault = Self.colonMissing(in: lines, before: mark.line, file: file)
+    {
+      return fault
+    }
+    let place =
+      !context.isEmpty && start < mark ? " \(context) that begins in line \(start.line)" : ""
     let hint = Self.hints.first { message.mentions($0.problem) }.map { "; \($0.hint)" } ?? ""
     return YAMLError("\(message)\(place)\(hint)", at: mark)
   }
 
   /// Hints for the errors that people meet most and that libyaml's messages do not explain.
   private static let hints = [
-    (problem: "mapping values", hint: "indent this line like the others of its group"),
+    (
+      problem: "mapping values",
+      hint: "begin a new line after the first ':', or indent this line like the others of its group"
+    ),
+    (problem: "document start", hint: "begin all settings in the same column"),
     (problem: "expected key", hint: "indent this line like the others of its group"),
     (problem: "node content", hint: "a value is missing"),
     (problem: "expected ':'", hint: "a space must follow ':'"),
     (problem: "start any token", hint: "indent with spaces, and quote special characters"),
   ]
+
+  /// The error that the last line before this one, comments apart, is a name without its colon; `nil`
+  /// if it is anything else.
+  private static func colonMissing(
+    in lines: [Substring], before end: Int, file: Int
+  ) -> YAMLError? {
+    for number in (1..<end).reversed() where lines.indices.contains(number - 1) {
+      let line = lines[number - 1].prefix { $0 != "#" }
+      guard let start = line.firstIndex(where: { $0 != " " }) else { continue }
+      let words = line.split(separator: " ")
+      let column = line.distance(from: line.startIndex, to: start) + 1
+      if [";", "//"].contains(where: words[0].hasPrefix) {
+        return YAMLError(
+          "a comment begins with '#'", at: Mark(file: file, line: number, column: column))
+      }
+      guard words.count == 1, words[0].utf8.allSatisfy({ isLetter($0) || $0 == UInt8(ascii: "_") })
+      else { return nil }
+      return YAMLError(
+        "':' is missing after '\(words[0])'",
+        at: Mark(file: file, line: number, column: column, length: words[0].utf8.count))
+    }
+    return nil
+  }
 
   /// Where a part of the text ends.
   private func end(of part: some Sequence<UInt8>) -> Mark {

@@ -30,8 +30,8 @@ public final class Recorder {
   private var file: RecordingFile?
   /// The inputs from the time when the keyboards were being opened.
   private var early: [Controller.Input] = []
-  /// The error of the first keyboard that could not be opened.
-  private var refusal: SystemError?
+  /// The errors of the keyboards that could not be opened.
+  private var refusals: [SystemError] = []
   /// The error at which writing the recording stopped.
   private var failure: SystemError?
   /// Whether no device was lost.
@@ -74,8 +74,11 @@ public final class Recorder {
   private func open() throws {
     timer = try loop.addTimer { [unowned self] in read() }
     try keyboards.start(on: loop, followingNewcomers: false) { [unowned self] in read() }
-    if case .all = request.selection, readable > 0 { return }
-    if let refusal { throw refusal }
+    if case .all = request.selection, readable > 0 {
+      for refusal in refusals { notify("\(refusal)") }
+      return
+    }
+    if let refusal = refusals.first { throw refusal }
     guard readable > 0 else { throw NoKeyboard() }
   }
 
@@ -143,8 +146,7 @@ public final class Recorder {
       lose("'\(device.name)' is gone")
     case .failed(let error):
       guard file == nil else { return lose("\(error)") }
-      refusal = refusal ?? error
-      if case .all = request.selection { notify("\(error)") }
+      refusals.append(error)
     case .failedLEDs: break  // A recorder switches no LEDs.
     }
   }

@@ -86,6 +86,8 @@ public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
   public let missed: Int
   /// How many devices are followed.
   public let devices: Int
+  /// How many devices that should be followed cannot be opened; `nil` while a recording is played.
+  public let unopened: Int?
   /// How often the kernel dropped events of a device.
   public let losses: Int
   /// How often the daemon reloaded its configuration, refused reloads included.
@@ -99,10 +101,10 @@ public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
   /// Each parameter is the property of its name.
   public init(
     started: Time, time: Time, changes: Int64, clients: Int, missed: Int, devices: Int,
-    losses: Int, reloads: Int, configuration: String?, held: [LongHold] = []
+    unopened: Int? = 0, losses: Int, reloads: Int, configuration: String?, held: [LongHold] = []
   ) {
     (self.started, self.time, self.changes, self.clients) = (started, time, changes, clients)
-    (self.missed, self.devices, self.losses) = (missed, devices, losses)
+    (self.missed, self.devices, self.unopened, self.losses) = (missed, devices, unopened, losses)
     (self.reloads, self.configuration, self.held) = (reloads, configuration, held)
   }
 
@@ -115,6 +117,7 @@ public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
       json.member("clients", Int64(clients))
       json.member("missed", Int64(missed))
       json.member("devices", Int64(devices))
+      json.member("unopened", unopened.map { Int64($0) })
       json.member("losses", Int64(losses))
       json.member("reloads", Int64(reloads))
       if let configuration { json.member("configuration", configuration) }
@@ -136,7 +139,10 @@ public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
     self.init(
       started: started, time: time, changes: changes,
       clients: Int(clamping: clients), missed: Int(clamping: missed),
-      devices: Int(clamping: devices), losses: Int(clamping: losses),
+      devices: Int(clamping: devices),
+      // A daemon that is too old to tell plays no recording, as far as this knows.
+      unopened: json["unopened"].map { $0.integer.map { Int(clamping: $0) } } ?? 0,
+      losses: Int(clamping: losses),
       reloads: Int(clamping: reloads), configuration: json["configuration"]?.string,
       held: json["held"]?.elements(LongHold.init) ?? [])
   }

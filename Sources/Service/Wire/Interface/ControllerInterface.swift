@@ -150,6 +150,8 @@ public enum ControllerInterface {
     # clients: the clients that are connected now.
     # missed: how often a client was told that it had missed changes.
     # devices: the devices that are followed now.
+    # unopened: the devices that should be followed, but cannot be opened; null while a
+    # recording is played.
     # losses: how often the kernel dropped events of a device.
     # reloads: how often the configuration was reloaded, by SIGHUP, including
     # refused reloads.
@@ -164,6 +166,7 @@ public enum ControllerInterface {
       clients: int,
       missed: int,
       devices: int,
+      unopened: ?int,
       losses: int,
       reloads: int,
       configuration: (current, lastGood, defaults),

@@ -21,6 +21,10 @@ public final class StateCommand {
   private let conditions: StateConditions
   private let directory: String
   private let notify: (TerminalText) -> Void
+  private let progress: (TerminalText) -> Void
+  /// Keeps what is typed while the command runs, such as a talk key that is held, off the screen and from
+  /// the shell.
+  private let terminal: SilentTerminal?
   private let explain: (ClientError) -> TerminalText
 
   private let run: MainLoop<End>
@@ -43,15 +47,19 @@ public final class StateCommand {
   ///   - isOnce: whether it runs a single time, after which
   ///     ``result(grace:anySession:mayWait:)`` returns.
   ///   - notify: receives what the user should know.
+  ///   - progress: receives what the command waits for, and that it starts and ends.
+  ///   - terminal: silent meanwhile.
   ///   - explain: says why there is no daemon, and what the user can do.
   public init(
     _ command: [String], while conditions: StateConditions, of directory: String, isOnce: Bool,
-    notify: @escaping (TerminalText) -> Void,
+    on terminal: SilentTerminal?, notify: @escaping (TerminalText) -> Void,
+    progress: @escaping (TerminalText) -> Void,
     explain: @escaping (ClientError) -> TerminalText
   ) throws(SystemError) {
     run = try MainLoop()
     (self.command, self.conditions, self.directory) = (command, conditions, directory)
-    (self.notify, self.explain) = (notify, explain)
+    (self.terminal, self.notify, self.progress) = (terminal, notify, progress)
+    self.explain = explain
     held = HeldConditions(conditions)
     machine = StateMachine(CommandRules(isOnce: isOnce))
   }
@@ -92,6 +100,8 @@ public final class StateCommand {
       quit(.failure($0))
     }
     defer { contained.kill() }
+    terminal?.enter()
+    defer { terminal?.leave() }
     return try run.untilEnd(keeping: follower, signals)
   }
 
@@ -102,13 +112,17 @@ public final class StateCommand {
     if let event = held.take(update) { take(event) }
   }
 
-  /// Says at the start why the command waits, if it does.
+  /// Says at the start what the command waits for.
   private func report(_ update: StatesUpdate) {
     defer { hasTold = true }
-    guard !hasTold, case .unknown(let reason) = update else { return }
-    let text = if case .noDaemon(let error) = reason { explain(error) } else { reason.text }
-    let isLocked = reason == .sessionNotInFront(.locked)
-    notify("\(text);\n\(isLocked ? "the command starts once it is unlocked" : "waiting for it")")
+    guard !hasTold else { return }
+    switch update {
+    case .states(let states, _) where conditions.hold({ states[$0] }): break
+    case .states: progress("waiting for \(conditions.text); Ctrl+C ends it")
+    case .unknown(let reason):
+      let text = if case .noDaemon(let error) = reason { explain(error) } else { reason.text }
+      notify("\(text);\n\(reason.outlook)")
+    }
   }
 
   private func heed(_ signal: Int32) {
@@ -128,6 +142,7 @@ public final class StateCommand {
   }
 
   private func ended(_ outcome: CommandOutcome) {
+    if case .ended = outcome { progress("\(command.first ?? "") ended") }
     if machine.rules.isOnce { end = end ?? .success(.command(outcome)) }
     take(.ended)
   }
@@ -153,7 +168,9 @@ public final class StateCommand {
   private func start() {
     liveness?.begin()
     let variables = held.startReason?.variables ?? []
-    guard let failure = contained?.start(adding: variables) else { return }
+    guard let failure = contained?.start(adding: variables) else {
+      return progress("started \(command.first ?? "")")
+    }
     notify("\(SystemError("run", command.first ?? "", code: failure))")
     ended(.failed(failure))
   }
@@ -162,6 +179,8 @@ public final class StateCommand {
   private func stopIfWanted() {
     guard isToStop, machine.state == .waiting else { return }
     isToStop = false
+    terminal?.leave()
     raise(SIGSTOP)
+    terminal?.enter()
   }
 }

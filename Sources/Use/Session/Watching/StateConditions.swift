@@ -7,6 +7,8 @@ public import Wire
 /// named is in one of these states.
 public struct StateConditions: Hashable, Sendable {
   private var wanted: [Machine: [String]] = [:]
+  /// The operands, as they were written.
+  let text: String
 
   /// The machine that was named first.
   public let first: Machine
@@ -25,7 +27,7 @@ public struct StateConditions: Hashable, Sendable {
       let states = (parts.last ?? "").split(separator: ",", omittingEmptySubsequences: false)
         .map(String.init)
       guard parts.count == 2, !states.contains("") else {
-        throw UsageError("'\(operand)' is not MACHINE=STATE")
+        throw UsageError("'\(operand)' is not MACHINE=STATE\(Self.hint(about: operand))")
       }
       let machine = try Machine(argument: parts[0])
       switch machine {
@@ -41,6 +43,16 @@ public struct StateConditions: Hashable, Sendable {
     }
     guard let first else { return nil }
     self.first = first
+    text = operands.joined(separator: " ")
+  }
+
+  /// A hint about an operand that is perhaps the state of a machine alone.
+  private static func hint(about operand: String) -> TerminalText {
+    let shift = ShiftRules().stateNames
+    guard let state = nearest(to: operand, among: shift + KeyboardTable.standard.stateNames),
+      operand.count > 2, Machine(rawValue: operand) == nil
+    else { return "" }
+    return "; did you mean \(shift.contains(state) ? Machine.shift : .keyboard)=\(state)?"
   }
 
   /// Checks that the keyboard's machine, which is among these, has all states that are named: a

@@ -3,12 +3,15 @@ public import KeymodeClient
 public import Terminal
 import Wire
 
-/// The line that a status bar shows. Its text is empty while the states are unknown.
+/// The line that a status bar shows. Its text is empty while there is no daemon, and `disconnected` if
+/// there are no states for another reason, such as for lack of permission.
 public struct StatusLine: Sendable {
   private let format: StatusFormat
   private let isForWaybar: Bool
   /// The last known states; empty while they are unknown.
   private var states: [Machine: String] = [:]
+  /// The text and the tooltip while they are unknown.
+  private var absence = (text: "", tooltip: "no keymoded")
   private var last: TerminalText?
   /// The machines on whose changes the line depends.
   public let followed: Set<Machine>
@@ -39,7 +42,13 @@ public struct StatusLine: Sendable {
       guard !states.isEmpty else { return nil }
       states[change.machine] = change.to
     case .missed: return nil
-    case .disconnected: states = [:]
+    case .disconnected(let reason):
+      states = [:]
+      switch reason {
+      case .noDaemon, .connectionLost, .noAnswer: absence = ("", "no keymoded")
+      case .permissionDenied, .badReply, .refused, .failed, .cancelled:
+        absence = ("disconnected", "\(reason)")
+      }
     }
     let next = text
     guard next != last else { return nil }
@@ -48,7 +57,7 @@ public struct StatusLine: Sendable {
   }
 
   private var text: TerminalText {
-    let line = states.isEmpty ? "" : format.text(states)
+    let line = states.isEmpty ? "\(absence.text)" : format.text(states)
     guard isForWaybar else { return line }
     let text = line.description
     // Waybar's custom modules, with "return-type": "json". `alt` chooses among "format-icons".
@@ -67,7 +76,7 @@ public struct StatusLine: Sendable {
     let json: JSON = [
       "text": .string(text),
       "alt": .string(states.isEmpty ? "disconnected" : text),
-      "tooltip": .string(states.isEmpty ? "no keymoded" : tooltip.joined(separator: "\n")),
+      "tooltip": .string(states.isEmpty ? absence.tooltip : tooltip.joined(separator: "\n")),
       "class": .array((states.isEmpty ? ["disconnected"] : classes).map(JSON.string)),
     ]
     return "\(json.text)"
@@ -100,9 +109,14 @@ public struct StatusFormat: Sendable {
         rest = rest.dropFirst(2)
       } else if first == "{" {
         let name = String(rest.dropFirst().prefix { $0 != "}" })
-        guard let end = rest.firstIndex(of: "}"), let machine = Machine(rawValue: name) else {
-          throw UsageError(
-            "invalid '{' in the format; use {shift}, {keyboard}, {caps}, {num}, or {{ for a brace")
+        let usage: TerminalText = "use {shift}, {keyboard}, {caps}, {num}, or {{ for a brace"
+        guard let end = rest.firstIndex(of: "}"), !name.isEmpty else {
+          throw UsageError("invalid '{' in the format; \(usage)")
+        }
+        guard let machine = Machine(rawValue: name) else {
+          let meant = nearest(to: name, among: Machine.allCases.map(\.rawValue))
+          let hint: TerminalText = meant.map { "did you mean {\($0)}?" } ?? usage
+          throw UsageError("unknown {\(name)} in the format; \(hint)")
         }
         parts.append(.state(of: machine))
         rest = rest[end...].dropFirst()

@@ -66,7 +66,9 @@ extension WatchView {
     }
     let first = line([(0, connection, isConnected ? .faint : .red)])
     guard !states.isEmpty else {
-      return [first, "", line([(0, advice.description, .plain)])]
+      let words = advice.description.split(separator: " ").map(String.init)
+      let wrapped = wrapped(words, width: columns).description.split(separator: "\n")
+      return [first, ""] + wrapped.map { line([(0, String($0), .plain)]) }
     }
     let head = [
       first, "",
@@ -79,7 +81,7 @@ extension WatchView {
     let known = locks.isEmpty ? [""] : [line([(clock, locks, .faint)]), ""]
     let history = rows.map { row in
       let column = row.machine.map(column) ?? clock
-      let event = hasEvents ? row.event.map { " ← \($0)" } : nil
+      let event = hasEvents ? row.event.map { " \(Sign.left) \($0)" } : nil
       return line([
         (0, hasClock ? row.clock : "", .faint), (column, row.text, row.look),
         (column + printable(row.text).count, event ?? "", .faint),
@@ -102,7 +104,7 @@ extension WatchView {
       let room = columns - width
       guard room > 0 else { break }
       let text = printable(text)
-      let shown = text.count <= room ? text : text.prefix(room - 1) + "…"
+      let shown = text.count <= room ? text : text.prefix(room - 1) + Sign.cut
       width += shown.count
       let isPlain = !isColored || look == .plain
       line = isPlain ? "\(line)\(shown)" : "\(line)\u{1b}[\(look.rawValue)m\(shown)\u{1b}[m"

@@ -1,3 +1,4 @@
+import Glibc
 import KeymodeClient
 
 let client = Client()
@@ -8,4 +9,5 @@ for try await update in client.changes {
   case .missed(let count): print("missed", count.map(String.init) ?? "some")
   case .disconnected(let reason): print(reason)
   }
+  fflush(nil)  // A pipe would get the lines late.
 }

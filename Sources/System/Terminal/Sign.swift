@@ -1,0 +1,19 @@
+import System
+
+/// Signs that some terminals cannot show.
+public enum Sign {
+  /// An arrow from left to right.
+  public static let right = isUTF8 ? "→" : "->"
+  /// An arrow from right to left.
+  public static let left = isUTF8 ? "←" : "<-"
+  /// Stands for what is left out; one column.
+  public static let cut = isUTF8 ? "…" : "."
+
+  /// Whether the locale of the environment has UTF-8; without any, as for a service, it does not
+  /// matter what a terminal can show. See `locale(7)`.
+  private static let isUTF8: Bool = {
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment($0) }
+    guard let name = set.first(where: { !$0.isEmpty })?.lowercased() else { return true }
+    return name.hasSuffix("utf-8") || name.hasSuffix("utf8")
+  }()
+}
