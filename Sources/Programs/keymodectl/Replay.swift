@@ -40,6 +40,7 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
       let file = isEach ? files.first : nil
       try print(&replay, of: &recording, file, asJSON: arguments.has("--json"), to: &output)
       if let picture, let timeline = replay.timeline {
+        try output.flush()
         try draw(timeline, of: files, into: picture)
       }
     } catch let error as RecordingError where isEach {
