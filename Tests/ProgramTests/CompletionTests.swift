@@ -80,7 +80,7 @@ enum CompletingShell: String, CaseIterable {
 struct CompletionTests {
   /// The options that a help lists: at the beginning of a line, or after a short form and a comma.
   private func options(_ help: String) -> Set<String> {
-    Set(help.matches(of: /(?m)(?:^ {2}|^ {2}-[a-zA-Z], )(--[a-z-]+)/).map { String($0.1) })
+    Set(help.matches(of: /(?m)(?:^ {2}|^ {2}-[a-zA-Z], )(--[a-z0-9-]+)/).map { String($0.1) })
   }
 
   @Test(

@@ -119,7 +119,7 @@ struct DocumentationTests {
       let help = try run(program, command + ["--help"]).output
         // The examples call other programs too.
         .components(separatedBy: "\nExamples:\n")[0]
-      return Set(help.matches(of: /--([a-z-]+)/).map { String($0.1) })
+      return Set(help.matches(of: /--([a-z0-9-]+)/).map { String($0.1) })
     }
     let commands = program == "keymodectl" ? HelpTests.names : []
     let ofCommands = Dictionary(uniqueKeysWithValues: try commands.map { ($0, try options($0)) })
@@ -128,7 +128,7 @@ struct DocumentationTests {
     for option in all { #expect(page.contains(".It Fl -\(option)"), "--\(option)") }
     // An option belongs to the command that the section, or the item of an option, named last.
     var command = ""
-    for word in page.matches(of: /\.Sh |\.It (?=Fl)|Cm ([a-z]+)|Fl -([a-z-]+)/) {
+    for word in page.matches(of: /\.Sh |\.It (?=Fl)|Cm ([a-z]+)|Fl -([a-z0-9-]+)/) {
       if let option = word.2.map(String.init) {
         #expect((ofCommands[command] ?? all).contains(option), "\(command) --\(option)")
       } else if let name = word.1.map(String.init) {

@@ -1,4 +1,5 @@
 import KeyboardModes
+import Keyboards
 import Recordings
 import Testing
 
@@ -98,6 +99,25 @@ struct GeteventTests {
   func secondNames() throws {
     let outcome = try read("[3.000042] EV_KEY       KEY_WIMAX            DOWN\n")
     #expect(try outcome.events == [event(3_000_042, 246, .press)])
+  }
+
+  @Test("every name of a key is read, however many spaces and tabs are around it")
+  func allNames() throws {
+    let codes = (0...KeyCode.max).filter { eventCodeName(1, $0) != nil }
+    let all = codes + codes.reversed()
+    let lines = all.enumerated().map { index, code in
+      let space =
+        [" ", "\t", "        ", " \t      \t"][index % 4]
+        + String(repeating: " ", count: index % 23)
+      let fields = ["[3.000042]", "EV_KEY", eventCodeName(1, code) ?? "", "DOWN"]
+      return fields.joined(separator: space) + (index.isMultiple(of: 3) ? space : "") + "\n"
+    }
+    let outcome = try read(lines.joined())
+    #expect(outcome.error == nil)
+    let expected = try all.enumerated().map {
+      try event(3_000_042, Int($1), .press, continuesFrame: $0 > 0)
+    }
+    #expect(outcome.events == expected)
   }
 
   @Test("events between SYN_DROPPED and the next report of the same device are skipped")

@@ -36,6 +36,14 @@ struct JSONTests {
     let text = JSON.string("a\(character)").text
     #expect(text.unicodeScalars.contains(character) == isPrintable)
     #expect(try JSON(parsing: text.utf8) == .string("a\(character)"))
+    // Characters are looked at in groups.
+    for (before, after) in (0...17).map({ ($0, 17 - $0) }) {
+      let (start, end) = (
+        String(repeating: "~", count: before), String(repeating: " ", count: after)
+      )
+      let escaped = text.dropFirst(2).dropLast()
+      #expect(JSON.string("\(start)\(character)\(end)").text == "\"\(start)\(escaped)\(end)\"")
+    }
   }
 
   @Test("a text of any length is written whole, whatever stands before", arguments: 1000..<1050)

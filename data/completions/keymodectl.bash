@@ -42,7 +42,7 @@ _keymodectl() {
       _filedir -d
       return
       ;;
-    --config | --timeline | --output)
+    --config | --timeline | --output | --files0-from)
       _filedir
       return
       ;;
@@ -75,7 +75,7 @@ _keymodectl() {
       watch) options+=' --lines --format --waybar' ;;
       graph) options+=' --config --format --current' ;;
       replay)
-        options+=' --config --format --from --until --timeline --lenient'
+        options+=' --config --format --from --until --each --files0-from --timeline --lenient'
         ;;
       record) options+=' --config --output --show-keycodes' ;;
       keys) options+=' --config' ;;

@@ -74,6 +74,8 @@ complete -c keymodectl -n $replay -l format -x \
   -a 'evemu libinput evtest getevent raw64 raw32' -d 'The format'
 complete -c keymodectl -n $replay -l from -x -d 'Begin at this time'
 complete -c keymodectl -n $replay -l until -x -d 'End at this time'
+complete -c keymodectl -n $replay -l each -d 'Replay each recording by itself'
+complete -c keymodectl -n $replay -l files0-from -r -F -d 'Also replay the files of a list'
 complete -c keymodectl -n $replay -l timeline -r -F -d 'Draw the changes as SVG'
 complete -c keymodectl -n $replay -l lenient -d 'Skip errors and count them'
 

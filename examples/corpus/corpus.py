@@ -5,7 +5,6 @@ Workers of Dask replay the recordings in RECORDINGS with keymodectl, and DuckDB 
 JSON lines, which stay in RESULTS, a new folder. A SCHEDULER's workers need both under these names.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -25,21 +24,16 @@ QUESTION = """SELECT file, state, sum(until - time) / 1e6 AS seconds
 
 def replay(names: list[str], part: Path) -> tuple[int, bytes]:
     """Replays recordings into `part`; returns the exit status, and what is wrong with them."""
-    changes, status, told = [], 0, b""
-    for name in names:
-        command = ["keymodectl", "replay", "--json", "--", name]
-        done = subprocess.run(command, capture_output=True, check=False)
-        if done.returncode not in (0, 4):
-            raise RuntimeError(f"keymodectl ended with {done.returncode}: {done.stderr!r}")
-        lines = [json.loads(line) for line in done.stdout.splitlines()]
-        # Without the states at the start and at the end.
-        changes += [{"file": name} | line for line in lines if "machine" in line]
-        status, told = max(status, done.returncode), told + done.stderr
+    command = ["keymodectl", "replay", "--each", "--json", "--files0-from", "-"]
+    listed = b"".join(os.fsencode(name) + b"\0" for name in names)
+    done = subprocess.run(command, input=listed, capture_output=True, check=False)
+    if done.returncode not in (0, 4):
+        raise RuntimeError(f"keymodectl ended with {done.returncode}: {done.stderr!r}")
     # Dask repeats a batch if it has lost the worker, which may still be running.
     unique = part.with_suffix(f".{os.urandom(8).hex()}")
-    unique.write_text("".join(f"{json.dumps(change)}\n" for change in changes))
+    unique.write_bytes(done.stdout)
     unique.replace(part)
-    return status, told
+    return done.returncode, done.stderr
 
 
 def main(recordings: str, results: str, scheduler: str | None = None) -> int:

@@ -137,7 +137,7 @@ let commands: [Command] = [
     ("keymodectl graph keyboard --current --format mermaid", "draw the daemon's rules for Mermaid"),
     run: { try graph($0.operands, $0.daemon, $0.arguments) }),
   .init(
-    "replay", "FILE...",
+    "replay", "[FILE]...",
     "print the changes that recordings of keyboards make; needs no daemon",
     "Prints the changes that recordings of keyboards make, and the states at the end, without a "
       + "daemon and without waiting. '-' is standard input. Several recordings are merged by time.",

@@ -64,6 +64,14 @@ let options: [Option] = [
     "--from", "TIME", ["replay"],
     "begin at this time, such as 2.5s, on the clock that replay prints"),
   .init("--until", "TIME", ["replay"], "end at this time"),
+  .init(
+    "--each", ["replay"],
+    "do not merge the recordings: replay each by itself, and name its file; invalid ones do not stop "
+      + "the others"),
+  .init(
+    "--files0-from", "LIST", ["replay"],
+    "also replay the files that LIST names, each name ended by NUL, as find -print0 writes them; '-' "
+      + "is standard input"),
   .init("--timeline", "FILE", ["replay"], "draw the changes into FILE, as SVG"),
   .init("--lenient", ["replay"], "skip errors and count them"),
   .init(

@@ -9,28 +9,64 @@ import Terminal
 import Wire
 
 /// `keymodectl replay FILE…`: prints the changes that the daemon would have published, and the states
-/// at the end.
-func replay(_ paths: [String], _ arguments: Arguments) throws -> Int32 {
+/// at the end; with `--each`, of every recording by itself.
+func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
+  let (isEach, list) = (arguments.has("--each"), arguments["--files0-from"])
+  guard !isEach || !arguments.isGiven("--timeline") else {
+    throw UsageError("option '--timeline' does not work with '--each'")
+  }
+  let paths = try operands.map(Result.success) + (list.map(listedPaths) ?? [])
   guard !paths.isEmpty else { throw UsageError("replay takes at least one file") }
-  guard paths.count(where: { $0 == "-" }) <= 1 else {
+  guard (paths + [.success(list ?? "")]).count(where: { $0 == .success("-") }) <= 1 else {
     throw UsageError("standard input can be read only once")
   }
   let format = try format(arguments)
   let picture = arguments["--timeline"]
-  var replay = try replay(arguments, drawing: picture != nil)
+  let start = try replay(arguments, drawing: picture != nil)
   // Any other file may be a recording, which must not be overwritten, or a picture of another
   // format, which image viewers would refuse.
   if let picture, !picture.hasSuffix(".svg") {
     throw UsageError("a timeline is drawn as SVG only: '\(picture)' must end in .svg")
   }
-  var recording = try Recording(
-    opening: paths, format: format, isLenient: arguments.has("--lenient")
-  ) { complain("\($0)") }
-  try print(&replay, of: &recording, asJSON: arguments.has("--json"))
-  if let picture, let timeline = replay.timeline {
-    try draw(timeline, of: paths, into: picture)
+  var output = Output()
+  var status = ExitStatus.done
+  for paths in isEach ? paths.map({ [$0] }) : [paths] {
+    do {
+      let files = try paths.map { try $0.get() }
+      var recording = try Recording(
+        opening: files, format: format, isLenient: arguments.has("--lenient")
+      ) { complain("\($0)") }
+      var replay = start
+      let file = isEach ? files.first : nil
+      try print(&replay, of: &recording, file, asJSON: arguments.has("--json"), to: &output)
+      if let picture, let timeline = replay.timeline {
+        try output.flush()
+        try draw(timeline, of: files, into: picture)
+      }
+    } catch let error as RecordingError where isEach {
+      try output.flush()
+      writeToStandardError("\(error)\n")
+      status = ExitStatus.badInput
+    }
   }
-  return ExitStatus.done
+  try output.flush()
+  return status
+}
+
+/// The paths in the file `list`, each ended by NUL as `find -print0` writes them; `-` is standard
+/// input.
+private func listedPaths(
+  _ list: String
+) throws(SystemError) -> [Result<String, RecordingError>] {
+  let bytes = try contents(of: list == "-" ? "/dev/stdin" : list, limit: .max) ?? []
+  return bytes.split(separator: 0).map { path in
+    // Another file could have the name in which Swift has replaced what is not UTF-8.
+    let text = String(decoding: path, as: UTF8.self)
+    guard text.utf8.elementsEqual(path) else {
+      return .failure(RecordingError("the name is not UTF-8", file: text))
+    }
+    return .success(text)
+  }
 }
 
 private func format(_ arguments: Arguments) throws(UsageError) -> RecordingFormat? {
@@ -55,24 +91,29 @@ private func replay(_ arguments: Arguments, drawing isDrawing: Bool) throws -> R
 
 /// Replays a recording to its end, and prints the changes. If it has a fault, the changes before it
 /// come first, also where standard output and standard error are one stream.
+///
+/// - Parameter file: what names the recording in the output, if others are replayed after it.
 private func print(
-  _ replay: inout Replay, of recording: inout Recording, asJSON: Bool
+  _ replay: inout Replay, of recording: inout Recording, _ file: String?, asJSON: Bool,
+  to output: inout Output
 ) throws {
-  var output = Output()
+  if let file, !asJSON { try output.line("==> \(file) <==") }
   func state(_ modes: Modes, at time: Time) -> StateMessage {
     StateMessage(
       instance: "replay", time: time, modes: modes, shiftTrigger: replay.settings.shiftTrigger)
   }
+  // Lines that name their recording are changes: thousands of recordings are one table.
+  let tellsStates = asJSON && file == nil
   var hasStart = false
   do {
     while let changes = try replay.next(from: &recording) {
-      if asJSON, !hasStart, let (modes, time) = replay.start {
+      if tellsStates, !hasStart, let (modes, time) = replay.start {
         try output.line(json: state(modes, at: time))
         hasStart = true
       }
       for change in changes {
         if asJSON {
-          try output.line(json: change)
+          try output.line(json: ReplayedChange(file: file, change: change))
         } else {
           try output.line(ChangeLine.text(of: change, at: replay.clock.shown(change.time)))
         }
@@ -84,18 +125,32 @@ private func print(
     throw recording.explained(error)
   }
   let (modes, time) = (replay.modes, replay.time ?? Time(microseconds: 0))
-  if asJSON {
+  if tellsStates {
     if !hasStart { try output.line(json: state(modes, at: time)) }
     try output.line(json: state(modes, at: time))
-  } else {
+  } else if !asJSON {
     let time = replay.clock.shown(time)
     // Without the locks that are unknown: most recordings have no LEDs.
     try output.line(
       ChangeLine.text(of: modes, at: time, for: Machine.modes + modes.locks(.off, .on)))
   }
-  try output.flush()
+  let unused = recording.unused
+  if recording.skipped.count > 0 || !unused.isEmpty { try output.flush() }
   complain(ofSkipped: recording)
-  for file in recording.unused { complain("no event of a key or an LED was read from '\(file)'") }
+  for file in unused { complain("no event of a key or an LED was read from '\(file)'") }
+}
+
+/// A change, and the recording that it is of, if it is named.
+private struct ReplayedChange: JSONWritable {
+  let file: String?
+  let change: Change
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      if let file { json.member("file", file) }
+      change.writeMembers(to: &json)
+    }
+  }
 }
 
 /// Says how many faults `--lenient` has skipped, and which was the first.

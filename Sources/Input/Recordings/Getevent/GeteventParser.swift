@@ -24,8 +24,8 @@ struct GeteventParser: EntryParser {
   /// The path of the last event's device, with the colon, and its number.
   private var last: (path: [UInt8], number: Int) = ([], 0)
 
-  /// The codes of keys by their names, as found so far: libevdev takes long to look one up.
-  private var codes: [String: UInt16] = [:]
+  /// Names of keys and their codes, each where ``code(_:_:)`` looks for it: libevdev takes long.
+  private var codes = [(name: [UInt8], code: UInt16)](repeating: ([], 0), count: 64)
 
   /// What the lines before this one are: events; the description of a device, with lists of codes; or
   /// the descriptor of a HID device, which may be any text.
@@ -201,10 +201,10 @@ struct GeteventParser: EntryParser {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
     guard let name = fields.next() else { throw Self.unknown }
     if type == InputEvent.key {
-      let key = String(decoding: name, as: UTF8.self)
-      if let code = codes[key] { return code }
-      if let code = KeyCode(name: key)?.number {
-        codes[key] = code
+      let index = (Int(name[name.count - 1]) ^ name.count &* 11) & 63
+      if name.equals(codes[index].name) { return codes[index].code }
+      if let code = KeyCode(name: String(decoding: name, as: UTF8.self))?.number {
+        codes[index] = (Array(name), code)
         return code
       }
       if name.begins(with: "KEY_") || name.begins(with: "BTN_") { return nil }

@@ -62,7 +62,23 @@ struct Fields {
 
   @inline(__always)
   mutating func skipSpace() {
-    while hasMore, character == .space || character == .tab { front += 1 }
+    skipSpaceOrTab()
+    // Tools pad their fields with many spaces.
+    while skipSpaceOrTab() {
+      if let eight { front += (eight ^ 0x2020_2020_2020_2020).trailingZeroBitCount / 8 }
+    }
+  }
+
+  @inline(__always) @discardableResult
+  private mutating func skipSpaceOrTab() -> Bool {
+    guard hasMore, character == .space || character == .tab else { return false }
+    front += 1
+    return true
+  }
+
+  /// The next eight characters, the first one in the lowest bits; `nil` if there are fewer.
+  private var eight: UInt64? {
+    end - front < 8 ? nil : front.loadUnaligned(as: UInt64.self).littleEndian
   }
 
   /// Skips this character, if it is next, and returns whether it is.
@@ -107,7 +123,18 @@ struct Fields {
   mutating func next() -> UnsafeRawBufferPointer? {
     skipSpace()
     let start = front
-    while !isAtEndOfField { front += 1 }
+    while !isAtEndOfField {
+      front += 1
+      // The lowest high bit is that of the first character up to a comma, or of a bracket.
+      while let eight {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let bracket = eight ^ ones &* UInt64(UInt8.bracket)
+        let ends = (eight &- ones &* 0x2d) & ~eight | (bracket &- ones) & ~bracket
+        let high = ends & (ones &* 0x80)
+        front += high.trailingZeroBitCount / 8
+        if high != 0 { break }
+      }
+    }
     return start < front ? UnsafeRawBufferPointer(start: start, count: front - start) : nil
   }
 
@@ -210,6 +237,13 @@ extension UnsafeRawBufferPointer {
   @inline(__always)
   func equals(_ text: StaticString) -> Bool {
     count == text.utf8CodeUnitCount && begins(with: text)
+  }
+
+  /// Whether these are exactly those bytes.
+  @inline(__always)
+  func equals(_ bytes: [UInt8]) -> Bool {
+    guard let base = baseAddress, count == bytes.count else { return false }
+    return memcmp(base, bytes, count) == 0
   }
 
   /// Whether these bytes begin with this text.

@@ -93,15 +93,16 @@ extension LockRules.State {
 extension Change: JSONWritable {
   /// Writes the change, members in the order of the interface. This is also a line of
   /// `keymodectl watch --json` and `keymodectl replay --json`.
-  public func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("sequence", sequence)
-      json.member("time", time)
-      json.member("machine", machine)
-      json.member("from", from)
-      json.member("to", to)
-      json.member("event", event)
-    }
+  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+
+  /// Writes the members of the change into the present object.
+  public func writeMembers(to json: inout JSONWriter) {
+    json.member("sequence", sequence)
+    json.member("time", time)
+    json.member("machine", machine)
+    json.member("from", from)
+    json.member("to", to)
+    json.member("event", event)
   }
 
   /// Reads a change; `nil` if the value is not a valid change.

@@ -49,11 +49,19 @@ public struct JSONWriter: ~Copyable {
 
   /// Writes the name of a member, which must need no escapes. The caller writes the value next.
   public mutating func name(_ name: StaticString) {
-    beginValue()
-    append(quote)
-    append(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-    append(quote)
-    append(colon)
+    let size = name.utf8CodeUnitCount
+    precondition(size <= Self.size - 4)
+    if Self.size - count < size + 4 { empty() }
+    var end = window + count
+    if needsComma {
+      end[0] = UInt8(ascii: ",")
+      end += 1
+    }
+    end[0] = quote
+    (end + 1).update(from: name.utf8Start, count: size)
+    end[size + 1] = quote
+    end[size + 2] = colon
+    count = end + size + 3 - window
     needsComma = false
   }
 
@@ -97,15 +105,12 @@ public struct JSONWriter: ~Copyable {
   mutating func string(_ value: String) {
     beginValue()
     append(quote)
-    var value = value
-    let isPlain = value.withUTF8 { utf8 in
-      for byte in utf8 where byte < 0x20 || byte >= 0x7f || byte == quote || byte == backslash {
-        return false
-      }
+    let isPlain = value.utf8.withContiguousStorageIfAvailable { utf8 in
+      guard utf8.isPlain else { return false }
       append(utf8)
       return true
     }
-    if !isPlain { escape(value) }
+    if isPlain != true { escape(value) }
     append(quote)
   }
 
@@ -163,6 +168,27 @@ public struct JSONWriter: ~Copyable {
 private let quote = UInt8(ascii: "\"")
 private let colon = UInt8(ascii: ":")
 private let backslash = UInt8(ascii: "\\")
+
+extension UnsafeBufferPointer<UInt8> {
+  /// Whether these are characters of ASCII that need no escapes. Looks at eight at a time.
+  fileprivate var isPlain: Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    // Bits are carried only from a character that is not plain, so one that is never counts alone.
+    func isPlain(_ eight: UInt64) -> Bool {
+      func zeros(_ eight: UInt64) -> UInt64 { (eight &- ones) & ~eight }
+      let controls = (eight &- ones &* 0x20) & ~eight | eight | (eight &+ ones)
+      let escaped = zeros(eight ^ ones &* UInt64(quote)) | zeros(eight ^ ones &* UInt64(backslash))
+      return (controls | escaped) & (ones &* 0x80) == 0
+    }
+    let bytes = UnsafeRawBufferPointer(self)
+    for index in 0..<count / 8 {
+      guard isPlain(bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self)) else {
+        return false
+      }
+    }
+    return isPlain(self[(count & ~7)...].reduce(ones &* 0x20) { $0 &<< 8 | UInt64($1) })
+  }
+}
 
 extension [UInt8] {
   /// Appends the JSON that `body` writes.
