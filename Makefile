@@ -41,6 +41,14 @@ RELEASE += -Xswiftc -Xfrontend -Xswiftc -function-sections \
 # The identifier that connects a stripped program with its debugging information; some linkers make
 # none by default.
 RELEASE += -Xlinker --build-id=sha1
+# For arm64, by a compiler on another machine: the folder of the arm64 compiler of the same version, whose
+# runtime the programs get. The libraries are those of Debian's architecture arm64.
+ARM64_SWIFT ?=
+ifneq ($(ARM64_SWIFT),)
+CLANG_TARGET = --target=aarch64-linux-gnu
+RELEASE += --triple aarch64-unknown-linux-gnu --pkg-config-path /usr/lib/aarch64-linux-gnu/pkgconfig \
+  -Xswiftc -resource-dir -Xswiftc $(ARM64_SWIFT)/lib/swift_static
+endif
 # debian/rules leaves the stripping to debhelper, which keeps the debugging information.
 INSTALL_PROGRAM = install -s
 PROGRAMS = keymoded keymodectl
@@ -73,12 +81,12 @@ SOURCES = Package.swift Sources Tests examples/chat examples/follow Benchmarks/m
 .PHONY: help run test check all-tests checks fresh-test lint unit-tests examples fuzz-tests client-tests \
   user-tests desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests \
   sanitize fuzz adversary soak bench bench-vm order pictures \
-  build programs install uninstall dist dist-tests source-package deb debian release clean
+  build programs install uninstall dist dist-tests source-package deb deb-arm64 debian release release-here clean
 
 help:
 	@echo 'make run        install missing packages, build, and run it here'
 	@echo 'make test       install missing packages, and run every test'
-	@echo 'make fresh-test run both in a new Debian 13 with nothing installed, as root'
+	@echo 'make fresh-test run both, and make deb-arm64, in a new Debian 13 with nothing installed, as root'
 	@echo 'make check      run all tests except those in a virtual machine'
 	@echo 'make adversary  run all attacks for two hours, and print the results'
 	@echo 'make soak       an hour of typing, plugging and subscribing in a virtual machine'
@@ -93,8 +101,9 @@ help:
 	@echo 'make pictures   take the pictures of the README again'
 	@echo 'make deb        build the Debian package into .deb'
 	@echo 'make dist       make the source archive of a release, in .dist'
+	@echo 'make deb-arm64  build the package for arm64, on amd64, into .deb-arm64; as root'
 	@echo 'make debian     make the source package, and build it in a clean Debian 13'
-	@echo 'make release    both packages, the archive and their checksums, in .release; KEY=… signs it for apt'
+	@echo 'make release    packages for amd64 and arm64, their sources and checksums, in .release; KEY=… signs it for apt'
 	@echo 'make clean      remove everything built, and the tools of the tests'
 
 run:
@@ -113,7 +122,7 @@ all-tests: checks vm-tests package-tests
 checks: lint unit-tests fuzz-tests client-tests user-tests desktop-tests kiosk-tests corpus-tests \
   diagram-tests examples
 
-# Does what README says on a machine that has nothing yet. TARGETS replaces `run test`.
+# Does what README says on a machine that has nothing yet. TARGETS replaces `run test deb-arm64`.
 fresh-test:
 	scripts/fresh-test $(TARGETS)
 
@@ -228,7 +237,7 @@ vm-tests: build deb
 
 # These are about Debian 13, which README names: the guest has it whatever this machine has.
 package-tests: export KEYMODED_VM_SUITE = trixie
-package-tests: dist-tests release
+package-tests: dist-tests release-here
 	$(TESTING) package lintian --allow-root --pedantic --fail-on error,warning,pedantic .deb/keymoded.changes
 	@scripts/install-packages test release
 	@scripts/install-packages virtual-machine
@@ -258,7 +267,7 @@ build:
 programs:
 	@install -d $(CXX_RUNTIME)
 	@swift=$$(readlink -f "$$(command -v $(SWIFT))") && \
-	  ln -sf "$$("$${swift%/*}/clang" -print-file-name=libstdc++.a)" $(CXX_RUNTIME) || echo 'libstdc++ is linked as a shared library'
+	  ln -sf "$$("$${swift%/*}/clang" $(CLANG_TARGET) -print-file-name=libstdc++.a)" $(CXX_RUNTIME) || echo 'libstdc++ is linked as a shared library'
 	@for name in $(PROGRAMS); do \
 	  test .build/release/$$name -nt Benchmarks/functions || $(RM) .build/release/$$name; done
 	$(SWIFT) build $(RELEASE)
@@ -340,14 +349,16 @@ source-package: dist
 	$(RM) -r .dist/$(ARCHIVE)
 	lintian --allow-root --pedantic --fail-on error,warning,pedantic .dist/*_source.changes
 
-# What a maintainer publishes: the package, its sources, and their lists for apt. With KEY, the name of a key
-# of gpg, they are signed, which apt demands of a folder that it is to fetch from.
-release: deb source-package
+# What a maintainer publishes: the packages, their sources, and the lists of both for apt. With KEY, the name of
+# a key of gpg, they are signed, which apt demands of a folder that it is to fetch from. `make release-here` has
+# only the package for this machine's architecture, for the tests.
+release: deb-arm64
+release release-here: deb source-package
 	$(if $(KEY),@scripts/install-packages release)
 	$(RM) -r .release
 	install -d .release
-	cp .deb/*.deb .dist/*.tar.xz .dist/*.dsc .release
-	cd .release && dpkg-scanpackages . >Packages && dpkg-scansources . >Sources
+	cp .deb/*.deb $(if $(filter release,$@),.deb-arm64/keymoded_*.deb) .dist/*.tar.xz .dist/*.dsc .release
+	cd .release && dpkg-scanpackages --multiversion . >Packages && dpkg-scansources . >Sources
 	$(if $(KEY),scripts/sign-release .release '$(KEY)')
 	cd .release && sha256sum * >SHA256SUMS
 
@@ -355,6 +366,11 @@ release: deb source-package
 debian: source-package
 	@scripts/install-packages fresh-test
 	scripts/build-in-debian
+
+# Builds the package for arm64 on amd64, in a Debian 13 that is kept. Needs root.
+deb-arm64: source-package
+	@scripts/install-packages fresh-test
+	scripts/build-in-debian arm64
 
 # By default Debian's tools write packages into the directory above the checkout. The dependencies on
 # other packages are not checked: Debian 12 has no package of Swift.
@@ -372,6 +388,6 @@ deb:
 	  --changes-option=-u.deb --changes-file=.deb/keymoded.changes
 
 clean:
-	$(RM) -r .build .deb .dist .release .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
+	$(RM) -r .arm64 .build .deb .deb-arm64 .dist .release .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
 	$(RM) -r debian/.debhelper debian/keymoded debian/debhelper-build-stamp debian/files \
 	  debian/*.substvars debian/*.debhelper* debian/.home

@@ -20,14 +20,15 @@ from support.push_to_talk import PUSH_TO_TALK
 
 # Without a terminal, dpkg fails if it asks a question about the configuration. The guest's dpkg
 # leaves out manual pages and documents; this package is installed with them.
-UPGRADE = "dpkg --path-include='*' --install /host/release/keymoded_*.deb </dev/null"
+UPGRADE = "dpkg --path-include='*' --install "
+UPGRADE += "/host/release/keymoded_*_$(dpkg --print-architecture).deb </dev/null"
 # As docs/service.md says, but that apt looks for nothing elsewhere: the guest has no network.
 INSTALL = """
 set -e
 cd /host/release
 sha256sum --quiet --check SHA256SUMS
 apt-get install --quiet --yes --no-install-recommends -o Dpkg::Options::='--path-include=*' \
-  ./keymoded_*.deb </dev/null
+  ./keymoded_*_$(dpkg --print-architecture).deb </dev/null
 apt-get clean
 """
 

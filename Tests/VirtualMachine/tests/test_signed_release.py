@@ -90,7 +90,7 @@ class Machine:
     def list(self) -> None:
         """Lists the packages, as `make release` does."""
         listed = subprocess.run(
-            ["dpkg-scanpackages", "."], cwd=self.release, check=True, capture_output=True
+            ["dpkg-scanpackages", "--multiversion", "."], cwd=self.release, check=True, capture_output=True
         )
         (self.release / "Packages").write_bytes(listed.stdout)
 

@@ -54,8 +54,7 @@ public final class InputDevice {
       path, keymoded_deliver_types(descriptor.number, 1 << UInt(EV_KEY) | 1 << UInt(EV_LED)))
     let locks = Lock.allCases.reduce(into: LEDs()) { $0.formUnion($1.led) }
     try InputDevice.check(path, keymoded_deliver_leds(descriptor.number, UInt(locks.rawValue)))
-    // libevdev's messages can name keys, and no log may name keys.
-    libevdev_set_log_function(nil, nil)
+    keymoded_silence_libevdev()
     var device: OpaquePointer?
     try InputDevice.check(path, libevdev_new_from_fd(descriptor.number, &device))
     guard let device else { throw SystemError("follow", path, code: ENOMEM) }
