@@ -18,7 +18,7 @@ struct BlockedFilesTests {
           "/usr/bin/timeout",
           ["--kill-after", "1", "60", "\(Place.programs)/keymoded", "--config", path] + other)
         #expect(ended.status == 4)
-        #expect(ended.errors == "\(path): \(reason)")
+        #expect(ended.errors == "keymoded: \(path): \(reason)")
       }
     }
   }

@@ -63,8 +63,8 @@ struct StatusLineTests {
     let sockets = [daemon.stateSocket, daemon.controlSocket]
     for socket in sockets { try #require(chmod(socket, 0) == 0) }
     let command =
-      withoutRightsOfRoot + ["\(Place.programs)/keymodectl", "watch", option, "--socket-dir"]
-      + [daemon.folder.path] + (option == "--format" ? ["{shift}"] : [])
+      withoutRightsOfRoot + ["\(Place.programs)/keymodectl", "watch", option]
+      + (option == "--format" ? ["{shift}"] : []) + ["--socket-dir", daemon.folder.path]
     let bar = try RunningProgram(command[0], Array(command[1...]))
     let reason = "no permission to use '\(daemon.stateSocket)'"
     #expect(

@@ -35,7 +35,8 @@ struct TimesTests {
     #expect(try changes(report) == ["on@1.0", "off@1.2"])
   }
 
-  @Test("the keys of a report of differences have the time of the first, and its LEDs come before them")
+  @Test(
+    "the keys of a report of differences have the time of the first, and its LEDs come before them")
   func differences() throws {
     let loss = """
       version: 1

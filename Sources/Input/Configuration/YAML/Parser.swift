@@ -147,7 +147,7 @@ struct Parser: ~Copyable {
     if context.mentions("scanning an alias") { return YAMLError(Self.noAliases, at: mark) }
     let lines = splitLines(of: text)
     let rest = lines[mark.line - 1].dropFirst(mark.column - 1)
-    if message.mentions("start any token"), rest.first == "\t" {
+    if ["start any token", "tab character"].contains(where: message.mentions), rest.first == "\t" {
       return YAMLError("this is a tab; indent with spaces", at: mark)
     }
     // A name alone on the line before.

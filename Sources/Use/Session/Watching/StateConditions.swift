@@ -50,7 +50,8 @@ public struct StateConditions: Hashable, Sendable {
   private static func hint(about operand: String) -> TerminalText {
     let shift = ShiftRules().stateNames
     guard let state = nearest(to: operand, among: shift + KeyboardTable.standard.stateNames),
-      operand.count > 2, Machine(rawValue: operand) == nil
+      operand.count > 2, !operand.utf8.contains(UInt8(ascii: "=")),
+      Machine(rawValue: operand) == nil
     else { return "" }
     return "; did you mean \(shift.contains(state) ? Machine.shift : .keyboard)=\(state)?"
   }
