@@ -53,10 +53,8 @@ final class StateStoreTests {
   }
 
   private func commit(_ contents: StateStore.Contents) throws {
-    let before = contents.state.modes.sequence - Int64(contents.changes.count)
-    var ring = ChangeRing(after: before)
-    for change in contents.changes { ring.append(change) }
-    try store().commit(contents.state, contents.snapshot, last: 8, of: ring)
+    let message = MonitorMessage(state: contents.state, changes: contents.changes, missed: 0)
+    try store().commit(Reply.message(message, continues: true), contents.snapshot)
   }
 
   @Test("a second store on the same file has the last commit, with its changes")
@@ -107,10 +105,11 @@ final class StateStoreTests {
     #expect(try contents()?.state.modes.sequence == (isThere ? sequence : nil))
   }
 
-  /// Replaces a part of what is kept, and adds `rest` behind its NUL.
+  /// Replaces a part of what is kept, and adds `rest` behind its last NUL.
   private func damage(_ part: String, _ replacement: String, rest: String = "") throws {
     let slots = try MemorySlots(file)
-    let text = String(decoding: slots.bytes.prefix { $0 != 0 } + [0], as: UTF8.self)
+    let parts = slots.bytes.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+    let text = String(decoding: parts[0] + [0] + parts[1] + [0], as: UTF8.self)
     #expect(text.contains(part), "\(text)")
     slots.replace(with: Array((text.replacingOccurrences(of: part, with: replacement) + rest).utf8))
   }
@@ -121,7 +120,8 @@ final class StateStoreTests {
       ("{", "["), ("\0", ""), ("\"pressed\"", "pressed"), ("\"shift\":\"on\"", "\"shift\":\"up\""),
       ("\"key\":500", "\"key\":768"), ("\"event\"", "\"name\""), ("\"changes\"", "\"change\""),
       ("\"sequence\":4,\"time\":4000,\"machine\"", "\"sequence\":3,\"time\":4000,\"machine\""),
-      ("\"instance\"", "\"name\""),
+      ("\"instance\"", "\"name\""), ("\"parameters\"", "\"error\""),
+      ("\0{\"pressed\"", "\0\0{\"pressed\""),
     ])
   func invalid(_ part: String, _ replacement: String) throws {
     let whole = contents(5, changes(4...5), awaiting: releases(1))
@@ -213,6 +213,29 @@ final class RestartTests {
     ])
     #expect(try kept()?.snapshot.awaitedReleases.count == 1)
     #expect(try kept()?.changes == last)
+  }
+
+  @Test("the store keeps exactly the bytes that subscribers are sent")
+  func sameBytes() throws {
+    let service = try service()
+    for event in ["shiftPressed", "tapTextField"] {
+      var position = SubscriberPosition(sequence: service.controller.modes.sequence)
+      keyboards.now = Time(microseconds: keyboards.now.microseconds + 5)
+      try service.trigger(event)
+      let sent = try #require(service.publisher.next(for: &position))
+      #expect(position.sequence == service.controller.modes.sequence)
+      #expect(service.publisher.next(for: &position) == nil)
+      let slots = try MemorySlots(file)
+      #expect(withExtendedLifetime(slots) { slots.bytes.starts(with: sent) })
+      let message = try #require(MonitorMessage(try Reply(parsing: sent.dropLast()).parameters))
+      #expect(message.state == service.state())
+      #expect(message.changes.map(\.event) == [event])
+      #expect(message.missed == 0)
+      var of = SubscriberPosition(sequence: position.sequence - 1, machines: [.shift, .keyboard])
+      #expect(service.publisher.next(for: &of) == sent, "all changes are of these machines")
+      var others = SubscriberPosition(sequence: position.sequence - 1, machines: [.caps])
+      #expect(service.publisher.next(for: &others) == nil)
+    }
   }
 
   @Test("however many changes come at once, the last eight are kept", arguments: [1, 7, 8, 9, 20])

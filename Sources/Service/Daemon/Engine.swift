@@ -8,6 +8,16 @@ final class Engine {
   private(set) var controller: Controller
   private(set) var ring: ChangeRing
 
+  /// What a subscriber that has the changes up to ``messageStart`` is sent next. The bytes are written
+  /// once: the store keeps the same.
+  private(set) var message: [UInt8] = []
+  private(set) var messageStart: Int64 = 0
+
+  /// The machines whose changes are in ``message``.
+  var messageMachines: Set<Machine> {
+    Set(ring.changes(after: messageStart, upTo: ring.latest).map(\.machine))
+  }
+
   /// The ID of the change sequence.
   let instance: String
 
@@ -59,10 +69,21 @@ final class Engine {
     return !changes.isEmpty
   }
 
-  /// Stores the states and the last `count` changes, but at least one change, which a client may
-  /// not have been sent yet.
+  /// Writes the message of the states and the last `count` changes, but at least of one, which a
+  /// client may not have been sent yet, and stores it.
   private func commit(_ count: Int, at time: Time) {
-    store?.commit(state(at: time), read { $0.snapshot }, last: max(count, 1), of: ring)
+    let snapshot = read { $0.snapshot }
+    messageStart = ring.latest - Int64(min(max(count, 1), StateStore.mostChanges, ring.count))
+    message.removeAll(keepingCapacity: true)
+    message.appendJSON { json in
+      Reply.startContinuing(&json)
+      MonitorMessage.start(state(snapshot.modes, at: time), &json)
+      for change in ring.changes(after: messageStart, upTo: ring.latest) { change.write(to: &json) }
+      MonitorMessage.end(0, &json)
+      Reply.endContinuing(&json)
+    }
+    message.append(0)
+    store?.commit(message, snapshot)
   }
 
   /// Reads from the controller in place: a property of a class would first be copied as a whole.
@@ -79,7 +100,9 @@ final class Engine {
   var modes: Modes { read { $0.modes } }
 
   /// The states, in a message written at `time`.
-  func state(at time: Time) -> StateMessage {
+  func state(at time: Time) -> StateMessage { state(modes, at: time) }
+
+  private func state(_ modes: Modes, at time: Time) -> StateMessage {
     StateMessage(
       instance: instance, time: time, modes: modes, shiftTrigger: read { $0.settings.shiftTrigger })
   }

@@ -42,7 +42,11 @@ final class Publisher {
   /// How often a client was told that it had missed changes.
   private(set) var missed = 0
 
-  /// The last message or its first part. Subscribers at the same change, usually all, share it.
+  /// Whether the engine's message is for all subscribers: not for one that is newer than its time.
+  private var isPresent = false
+
+  /// The last message that the engine has not written, or its first part. Subscribers at the same
+  /// change share it.
   private var last: Part?
 
   init(_ engine: Engine, _ source: any InputSource) {
@@ -60,6 +64,7 @@ final class Publisher {
 
   /// Sends all subscribers the changes that they have not been sent.
   func publish() {
+    (isPresent, last) = (true, nil)
     for session in subscribers {
       publish(to: session)
       // This makes the loop call the server, which removes the session from this list.
@@ -108,8 +113,8 @@ final class Publisher {
       var position = SubscriberPosition(sequence: after, machines: machines)
       passOver(&position)
       guard position.sequence < ring.latest else { break }
-      // The last message has the time at which it was written, so this subscriber gets a new one.
-      last = nil
+      // A message has the time at which it was written, so this subscriber gets a new one.
+      (isPresent, last) = (false, nil)
       return (nil, position)
     }
     return (MonitorMessage(state: state, changes: [], missed: 0), latest)
@@ -125,6 +130,12 @@ final class Publisher {
     let isFirst = position.endOfMessage == nil
     if isFirst { passOver(&position) }
     guard !isFirst || position.sequence < latest else { return nil }
+    if isPresent, isFirst, position.sequence == engine.messageStart,
+      position.machines?.isSuperset(of: engine.messageMachines) ?? true
+    {
+      position.sequence = latest
+      return engine.message
+    }
     let part: Part
     if let last, last.start == position, last.latest == latest {
       part = last
@@ -159,12 +170,6 @@ final class Publisher {
     let isFirst = start.endOfMessage == nil
     let isWhole = reached == endOfMessage
     var bytes: [UInt8] = []
-    if isFirst, start.machines == nil {
-      // Reuses the memory of the last message, unless unsent bytes share it.
-      bytes = self.last?.bytes ?? []
-      self.last = nil
-      bytes.removeAll(keepingCapacity: true)
-    }
     bytes.appendJSON(isFirst: isFirst) { json in
       if isFirst {
         Reply.startContinuing(&json)

@@ -5,7 +5,8 @@ import Wire
 
 /// The states in memory that outlives the daemon, so that a restart keeps them.
 ///
-/// They are a JSON object and a NUL in one of two slots; the rest of an older object may follow.
+/// In one of two slots are the message of the last changes, as subscribers are sent it, and a JSON
+/// object and a NUL with what only the next daemon needs; the rest of older ones may follow.
 final class StateStore {
   /// What the next daemon continues from.
   struct Contents: Hashable {
@@ -28,36 +29,30 @@ final class StateStore {
   private static let mostReleases = 6
 
   /// How many of the last changes are kept. One input seldom makes more.
-  private static let mostChanges = 8
+  static let mostChanges = 8
 
   /// What the previous daemon left; `nil` if it is invalid, or if there was none.
   let contents: Contents?
 
   private let slots: MemorySlots
 
-  /// The states that were written last; the next ones reuse their memory.
+  /// The object that was written last; the next one reuses its memory.
   private var bytes: [UInt8] = []
 
   /// The store in a file in memory. Throws if the file cannot be mapped.
   init(_ file: borrowing FileDescriptor) throws(SystemError) {
     slots = try MemorySlots(file)
-    let json = try? JSON(parsing: slots.bytes.prefix { $0 != 0 })
-    contents = json.flatMap(Contents.init)
+    let parts = slots.bytes.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+    contents = parts.count == 3 ? Contents(parts[0], parts[1]) : nil
   }
 
   /// Replaces the states. They are kept once this returns.
   ///
-  /// - Parameters:
-  ///   - count: how many of the last changes to keep, as far as the ring has them.
-  ///   - ring: the changes that led to the states.
-  func commit(
-    _ state: StateMessage, _ snapshot: Controller.Snapshot, last count: Int, of ring: ChangeRing
-  ) {
-    let count = min(count, Self.mostChanges, ring.count)
+  /// - Parameter message: a reply of `Monitor` with at most ``mostChanges``, the NUL included.
+  func commit(_ message: [UInt8], _ snapshot: Controller.Snapshot) {
     bytes.removeAll(keepingCapacity: true)
     bytes.appendJSON { json in
       json.object { json in
-        json.member("state", state)
         if case .on(let since) = snapshot.shift { json.member("pressed", since) }
         if let found = snapshot.shiftFound { json.member("found", found) }
         json.name("awaitedReleases")
@@ -69,27 +64,22 @@ final class StateStore {
           }
         }
         json.close("]")
-        json.name("changes")
-        json.open("[")
-        for change in ring.changes(after: ring.latest - Int64(count), upTo: ring.latest) {
-          change.write(to: &json)
-        }
-        json.close("]")
       }
     }
     bytes.append(0)
-    slots.replace(with: bytes)
+    slots.replace(with: message, bytes)
   }
 }
 
 extension StateStore.Contents {
   /// Reads contents; `nil` if they are invalid.
-  init?(_ json: JSON) {
-    guard let state = json["state"].flatMap(StateMessage.init),
-      0...Change.greatestSequence ~= state.modes.sequence,
-      let releases = json["awaitedReleases"]?.elements(AwaitedRelease.init),
-      let changes = json["changes"]?.elements(Change.init)
+  fileprivate init?(_ message: some Collection<UInt8>, _ own: some Collection<UInt8>) {
+    guard let reply = try? Reply(parsing: Array(message)), let json = try? JSON(parsing: own),
+      let message = MonitorMessage(reply.parameters),
+      0...Change.greatestSequence ~= message.state.modes.sequence,
+      let releases = json["awaitedReleases"]?.elements(AwaitedRelease.init)
     else { return nil }
+    let (state, changes) = (message.state, message.changes)
     let pressed = json["pressed"]?.integer.map(Time.init(microseconds:))
     let shifts: [ShiftRules.State] = [.off, .on(since: pressed), .capsLock]
     guard let shift = shifts.first(where: { $0.name == state.modes.shift }) else { return nil }

@@ -59,12 +59,15 @@ public final class MemorySlots {
     UnsafeRawBufferPointer(rebasing: memory[slot * Self.slotSize..<(slot + 1) * Self.slotSize])
   }
 
-  /// Makes `bytes` the beginning of the slot that counts; does nothing if a slot is too small.
-  public func replace(with bytes: [UInt8]) {
-    guard bytes.count <= Self.slotSize else { return }
+  /// Makes `bytes`, and `rest` behind them, the beginning of the slot that counts; does nothing if a
+  /// slot is too small.
+  public func replace(with bytes: [UInt8], _ rest: [UInt8] = []) {
+    guard bytes.count + rest.count <= Self.slotSize else { return }
     let other = 1 - slot
     let start = other * Self.slotSize
-    memory[start..<start + bytes.count].copyBytes(from: bytes)
+    let end = start + bytes.count
+    memory[start..<end].copyBytes(from: bytes)
+    memory[end..<end + rest.count].copyBytes(from: rest)
     // The bytes must be there before they count.
     atomicMemoryFence(ordering: .releasing)
     slot = other

@@ -52,7 +52,8 @@ final class Scene {
     // So that the name of the sequence is one that a script can know.
     let first = Controller()
     let state = StateMessage(instance: Self.instance, time: keyboard.now, modes: first.modes)
-    try StateStore(file).commit(state, first.snapshot, last: 0, of: ChangeRing())
+    let message = MonitorMessage(state: state, changes: [], missed: 0)
+    try StateStore(file).commit(Reply.message(message, continues: true), first.snapshot)
     let engine = Engine(
       settings: Settings(), ringCapacity: Self.ringCapacity, store: try StateStore(file),
       at: keyboard.now)
