@@ -31,7 +31,8 @@ class Architecture:
     """The node of the keyboard that the machine begins with."""
     keyboard_name: str
     is_saved: bool
-    """Whether guests start in the state that a boot led to. QEMU 7.2's for arm64 do not answer then."""
+    """Whether guests start in the state that a boot led to. For arm64, one did not answer within two minutes
+    on a busy machine, with QEMU 7.2; why is not known."""
     name_of_images: str = ""
     suite: str = ""
     """The Debian that the guest has, unless it is that of the host."""
