@@ -66,6 +66,10 @@ PACKAGE_TESTS = $(addprefix Tests/VirtualMachine/tests/, test_package.py test_si
 UNIT_TESTS = $(addprefix Tests/VirtualMachine/tests/, \
   test_units.py test_restart.py::test_stop_forgets_the_states_only_before_systemd_254 \
   test_locks.py::test_locks_follow_the_leds_beside_keyd_with_its_grab)
+# The tests that also run in guests for arm64: the unit with its filter of system calls, keyboards, restarts, the code
+# that is unmapped, and the kiosk's bridge.
+ARM64_TESTS = $(addprefix Tests/VirtualMachine/tests/, test_units.py test_keymoded.py test_restart.py \
+  test_unmapped_code.py test_kiosk.py)
 # Notes for scripts/test-times how long a build or a run of tests takes: $(BUILDING) PART COMMAND.
 BUILDING = scripts/timed build
 TESTING = scripts/timed test
@@ -79,7 +83,7 @@ ARCHIVE = keymoded-$(VERSION)
 SOURCES = Package.swift Sources Tests examples/chat examples/follow Benchmarks/machines
 
 .PHONY: help run test check all-tests checks fresh-test lint unit-tests examples fuzz-tests client-tests \
-  user-tests desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests \
+  user-tests desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests arm64-tests \
   sanitize fuzz adversary soak bench bench-vm order pictures \
   build programs install uninstall dist dist-tests source-package deb deb-arm64 debian release release-here clean
 
@@ -89,6 +93,7 @@ help:
 	@echo 'make fresh-test run both, and make deb-arm64, in a new Debian 13 with nothing installed, as root'
 	@echo 'make check      run all tests except those in a virtual machine'
 	@echo 'make adversary  run all attacks for two hours, and print the results'
+	@echo 'make arm64-tests  build for arm64, and run tests of that in emulators; on amd64, as root'
 	@echo 'make soak       an hour of typing, plugging and subscribing in a virtual machine'
 	@echo 'make sanitize   run the Swift tests with the address and the thread sanitizer'
 	@echo 'make bench      measure keymoded beside other programs, among them keyd; as root'
@@ -244,6 +249,18 @@ package-tests: dist-tests release-here
 	@scripts/install-python-tools
 	$(GUEST) desktop
 	$(call PYTEST,guests-package) $(GUESTS) $(PACKAGE_TESTS) $(UNIT_TESTS)
+
+# What is built for arm64, apart from `make test`, on amd64: the programs in an emulator for programs, and
+# the service in emulated machines whose pages have 4 and 16 KiB. Needs root.
+arm64-tests: build release
+	@scripts/install-packages test arm64
+	@KEYMODED_REQUIRE_VM=1 scripts/install-packages virtual-machine
+	@scripts/install-python-tools
+	$(call PYTEST,arm64) Tests/Arm64
+	KEYMODED_VM_ARCHITECTURE=arm64 $(GUEST)
+	KEYMODED_VM_ARCHITECTURE=arm64 $(call PYTEST,guest-arm64) $(GUESTS) $(ARM64_TESTS)
+	KEYMODED_VM_ARCHITECTURE=arm64-16k $(GUEST)
+	KEYMODED_VM_ARCHITECTURE=arm64-16k $(call PYTEST,guest-arm64-16k) $(GUESTS) $(ARM64_TESTS)
 
 bench: build
 	scripts/bench

@@ -27,7 +27,8 @@ int memfd_create(const char *name, unsigned flags);
 int pipe2(int ends[2], int flags);
 
 /* Unmaps the program's code and constants. The kernel maps each page again when it is needed, from
- * the program's file. Everything that is written to lies behind `etext`. */
+ * the program's file. The kernel rounds the end up to a page: everything that is written to begins in a
+ * later one, because the linker aligns it for the largest pages, which have 64 KiB on arm64. */
 static inline void keymoded_unmap_code(void) {
   extern const char __executable_start[], etext[];
   (void)madvise((void *)__executable_start, (size_t)(etext - __executable_start), MADV_DONTNEED);

@@ -23,17 +23,21 @@ from typing import Any
 
 from support.checkout import CHECKOUT
 
+from harness.architecture import ARCHITECTURE
+
 PARTS = CHECKOUT / "Tests/VirtualMachine/guest/image"
 IMAGES = CHECKOUT / ".vm"
 
-# The Debian that the kernel comes from, on every host: one that is known to boot like this.
-KERNEL_SUITE = "bookworm"
 # The modules that the initramfs needs to reach the root image. Those of the running guest are in
 # modules.txt: folders below lib/modules/VERSION/kernel, as Debian's whole tree is 400 MB.
-INITRAMFS_MODULES = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "overlay")
+INITRAMFS_MODULES = (*ARCHITECTURE.initramfs_modules, "virtio_blk", "ext4", "overlay")
 
 # In a namespace for its mounts, so that none is left if it is killed.
-MMDEBSTRAP = ("unshare", "--mount", "mmdebstrap")
+MMDEBSTRAP = (
+    *("unshare", "--mount", "mmdebstrap", "--mode=root", f"--architectures={ARCHITECTURE.debian}"),
+    # It looks for an emulator in the machine, which `emulating` does without.
+    "--skip=check/qemu",
+)
 
 # Of libinput-tools only what tests use is unpacked: its debug-gui would bring GTK 3.
 # packages.txt has what these files link with or import.
@@ -78,7 +82,8 @@ def _locked(folder: Path) -> Iterator[Path]:
 
 def missing_requirements() -> str:
     """The requirements that this host lacks and how to get them; empty if it has all."""
-    needed = _listed(CHECKOUT / "scripts/packages/virtual-machine")
+    sets = ("virtual-machine", *ARCHITECTURE.package_sets)
+    needed = [name for each in sets for name in _listed(CHECKOUT / "scripts/packages" / each)]
     installed = set()
     if shutil.which("dpkg-query"):
         listing = _output("dpkg-query", "-W", "-f", "${db:Status-Status} ${Package}\n")
@@ -91,6 +96,8 @@ def missing_requirements() -> str:
         problems.append(
             f"missing host packages, get them with: apt-get install {' '.join(packages)}"
         )
+    if not all(Path(each).exists() for each in ARCHITECTURE.emulating):
+        problems.append("'make deb-arm64' must have made the emulator and the package")
     return "; ".join(problems)
 
 
@@ -99,8 +106,10 @@ def ensure_images(addition: str = "") -> Images:
 
     `addition` names a list of packages that the guest has besides the usual ones.
     """
-    folder = IMAGES / (f"{_suite()}-{addition}" if addition else _suite())
-    images = Images(folder / "vmlinux", folder / "initramfs.cpio", folder / "root.ext4")
+    folder = IMAGES / "-".join(
+        part for part in (_suite(), ARCHITECTURE.name_of_images, addition) if part
+    )
+    images = _images(folder, ARCHITECTURE.kernel)
     stamp = folder / "stamp"
     wanted = _hash_of_inputs(addition)
     with _locked(folder):
@@ -112,9 +121,14 @@ def ensure_images(addition: str = "") -> Images:
                 state.unlink()
             with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as work:
                 packages = [name for path in _lists(addition) for name in _listed(path)]
-                _build(Path(work), images, packages)
+                _build(Path(work), folder, packages)
             stamp.write_text(wanted)
     return images
+
+
+def _images(folder: Path, kernel: str) -> Images:
+    """The images in a folder, with one of the kernels of the architecture. They share a root."""
+    return Images(folder / f"vmlinux-{kernel}", folder / f"initramfs-{kernel}.cpio", folder / "root.ext4")
 
 
 def _lists(addition: str) -> list[Path]:
@@ -131,7 +145,8 @@ def _listed(path: Path) -> list[str]:
 def _hash_of_inputs(addition: str) -> str:
     digest = hashlib.sha256()
     others = sorted({*PARTS.iterdir()} - {*PARTS.glob("packages*.txt")})
-    for source in [Path(__file__), *_lists(addition), *others]:
+    code = Path(__file__)
+    for source in [code, code.with_name("architecture.py"), *_lists(addition), *others]:
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()
 
@@ -139,10 +154,11 @@ def _hash_of_inputs(addition: str) -> str:
 def _suite() -> str:
     """The Debian that the guest has: the host's, because the programs under test are built there.
 
-    KEYMODED_VM_SUITE names another one that has what the programs link with.
+    KEYMODED_VM_SUITE names another one that has what the programs link with. The package for arm64 is built
+    on Debian 13.
     """
-    host = platform.freedesktop_os_release().get("VERSION_CODENAME", KERNEL_SUITE)
-    return os.environ.get("KEYMODED_VM_SUITE") or host
+    host = platform.freedesktop_os_release().get("VERSION_CODENAME", "trixie")
+    return os.environ.get("KEYMODED_VM_SUITE") or ARCHITECTURE.suite or host
 
 
 def _output(*command: str | Path, **options: Any) -> str:
@@ -155,22 +171,34 @@ def _output(*command: str | Path, **options: Any) -> str:
     return output.decode()
 
 
-def _build(work: Path, images: Images, packages: Sequence[str]) -> None:
-    kernel = _unpack_kernel(work)
-    (modules,) = (kernel / "lib/modules").iterdir()
-    _output("depmod", "-b", kernel, modules.name)
-    (compressed,) = (kernel / "boot").glob("vmlinuz-*")
-    images.kernel.write_bytes(_extract_vmlinux(compressed.read_bytes()))
-    _build_initramfs(work / "initramfs", kernel, modules.name, images.initramfs)
-    _build_root(work / "root", modules, images.root, packages)
+def _build(work: Path, folder: Path, packages: Sequence[str]) -> None:
+    modules = []
+    for name in ARCHITECTURE.kernels:
+        images, kernel = _images(folder, name), work / name
+        _unpack_kernel(name, kernel)
+        (tree,) = {path.resolve() for path in _merged(kernel, "lib/modules/*")}
+        _output("depmod", "-b", kernel, tree.name)
+        (compressed,) = (kernel / "boot").glob("vmlinuz-*")
+        image = compressed.read_bytes()
+        images.kernel.write_bytes(_extract_vmlinux(image) if ARCHITECTURE.is_bzimage else image)
+        _build_initramfs(work / f"initramfs-{name}", kernel, tree.name, images.initramfs)
+        modules.append(tree)
+    _build_root(work / "root", modules, folder / "root.ext4", packages)
 
 
-def _unpack_kernel(work: Path) -> Path:
-    """Unpacks Debian's kernel package. The cloud flavour would not do: it has no uinput."""
-    kernel = work / "kernel"
-    options = ("--mode=root", "--variant=extract", "--include=linux-image-amd64")
-    _output(*MMDEBSTRAP, *options, KERNEL_SUITE, kernel)
-    return kernel
+def _unpack_kernel(name: str, kernel: Path) -> None:
+    """Unpacks Debian's kernel package. The cloud flavour would not do: it has no uinput.
+
+    busybox is for the initramfs, and base-files has the links from / into /usr.
+    """
+    included = f"base-files,busybox-static,linux-image-{name}"
+    options = ("--variant=extract", f"--include={included}")
+    _output(*MMDEBSTRAP, *options, ARCHITECTURE.kernel_suite, kernel)
+
+
+def _merged(tree: Path, pattern: str) -> list[Path]:
+    """The files that match in / or /usr: Debian 13 has moved them."""
+    return [*tree.glob(pattern), *(tree / "usr").glob(pattern)]
 
 
 def _extract_vmlinux(bzimage: bytes) -> bytes:
@@ -191,17 +219,18 @@ def _extract_vmlinux(bzimage: bytes) -> bytes:
 def _build_initramfs(tree: Path, kernel: Path, version: str, image: Path) -> None:
     for folder in ("bin", "dev", "modules", "proc", "root", "sys"):
         (tree / folder).mkdir(parents=True)
-    busybox = shutil.which("busybox")
-    assert busybox
-    shutil.copy(busybox, tree / "bin/busybox")
+    shutil.copy(_merged(kernel, "bin/busybox")[0], tree / "bin/busybox")
     for applet in ("sh", "mount", "mkdir", "insmod", "sleep", "poweroff", "switch_root"):
         (tree / "bin" / applet).symlink_to("busybox")
     (tree / "sbin").symlink_to("bin")
     shutil.copy(PARTS / "init", tree / "init")
     order: list[str] = []
     for path in _with_dependencies(kernel, version):
-        shutil.copy(path, tree / "modules")
-        order.append(path.name)
+        # busybox loads no compressed module, as those of Debian 13 are.
+        name, content = path.name.removesuffix(".xz"), path.read_bytes()
+        content = content if name == path.name else lzma.decompress(content)
+        (tree / "modules" / name).write_bytes(content)
+        order.append(name)
     (tree / "modules/order").write_text("\n".join(order) + "\n")
     names = "\n".join(str(path.relative_to(tree)) for path in sorted(tree.rglob("*")))
     _output("cpio", "-o", "-H", "newc", "-F", image, cwd=tree, input=names.encode())
@@ -217,10 +246,12 @@ def _with_dependencies(kernel: Path, version: str) -> list[Path]:
     return list(dict.fromkeys(paths))
 
 
-def _build_root(root: Path, modules: Path, image: Path, packages: Sequence[str]) -> None:
+def _build_root(
+    root: Path, modules: Sequence[Path], image: Path, packages: Sequence[str]
+) -> None:
     _output(
+        *ARCHITECTURE.emulating,
         *MMDEBSTRAP,
-        "--mode=root",
         "--variant=minbase",
         f"--include={','.join(packages)}",
         '--aptopt=Apt::Install-Recommends "false"',
@@ -229,7 +260,8 @@ def _build_root(root: Path, modules: Path, image: Path, packages: Sequence[str])
         _suite(),
         root,
     )
-    _copy_modules(modules, root)
+    for tree in modules:
+        _copy_modules(tree, root)
     _configure(root)
     content = sum(path.lstat().st_blocks * 512 for path in root.rglob("*") if not path.is_symlink())
     size_kib = content * 13 // 10 // 1024 + 65536
@@ -253,7 +285,9 @@ def _unpacking(package: str, paths: Sequence[str]) -> str:
 def _copy_modules(modules: Path, root: Path) -> None:
     target = root / "lib/modules" / modules.name
     for name in _listed(PARTS / "modules.txt"):
-        shutil.copytree(modules / "kernel" / name, target / "kernel" / name)
+        # Some are in the kernel itself, for one architecture or another.
+        if (modules / "kernel" / name).exists():
+            shutil.copytree(modules / "kernel" / name, target / "kernel" / name)
     for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
         shutil.copy(modules / name, target)
     _output("depmod", "-b", root, modules.name)

@@ -11,6 +11,7 @@ from typing import Any
 from support.checkout import CHECKOUT
 from support.waiting import wait_until
 
+from harness.architecture import ARCHITECTURE
 from harness.guest_process import GuestProcess
 from harness.vm import VirtualMachine
 
@@ -40,14 +41,14 @@ BY_HAND = "--socket-dir /run/own"
 
 
 def install(vm: VirtualMachine) -> None:
-    """Installs what `make build` has built, and adds users for it."""
+    """Installs what `make build` has built, or what is in the package for arm64, and adds users for it."""
     target = vm.shared / "install"
-    subprocess.run(
-        ["make", "--no-print-directory", "install", f"DESTDIR={target}", "PREFIX=/usr"],
-        cwd=CHECKOUT,
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    if ARCHITECTURE.debian == "arm64":
+        (package,) = (CHECKOUT / ".deb-arm64").glob("keymoded_*.deb")
+        command = ["dpkg-deb", "--extract", str(package), str(target)]
+    else:
+        command = ["make", "--no-print-directory", "install", f"DESTDIR={target}", "PREFIX=/usr"]
+    subprocess.run(command, cwd=CHECKOUT, check=True, stdout=subprocess.DEVNULL)
     vm.run(
         """
         set -e

@@ -25,11 +25,14 @@ from typing import Any, Self
 from support.waiting import BOUND_SECONDS, wait_until
 
 from harness import keys
+from harness.architecture import ARCHITECTURE
 from harness.build_image import Images, ensure_images, missing_requirements
 from harness.guest_process import Agent, CommandFailed, Completed, GuestProcess
 from harness.qmp import Qmp
 
-PS2_KEYBOARD = "/dev/input/by-path/platform-i8042-serio-0-event-kbd"
+# The keyboard that the machine begins with, and its name. On arm64 it is no PS/2 keyboard, but virtio's.
+PS2_KEYBOARD = ARCHITECTURE.keyboard
+KEYBOARD_NAME = ARCHITECTURE.keyboard_name
 
 # The names of the devices that `plug_usb_keyboard` and `plug_usb_mouse` plug in.
 USB_KEYBOARD_NAME = "QEMU QEMU USB Keyboard"
@@ -37,14 +40,14 @@ USB_MOUSE_NAME = "QEMU QEMU USB Mouse"
 
 BOOT_SECONDS = 300.0
 
-QEMU = "qemu-system-x86_64"
+QEMU = ARCHITECTURE.qemu
 
 # Without mitigations, self-tests and audit, for a faster boot.
 KERNEL_COMMAND_LINE = (
-    "console=ttyS0 quiet panic=-1 mitigations=off nokaslr random.trust_cpu=on audit=0 "
+    f"console={ARCHITECTURE.console} quiet panic=-1 mitigations=off nokaslr random.trust_cpu=on audit=0 "
     "no_timer_check net.ifnames=0 cryptomgr.notests"
 )
-# The clock is the HPET because the TSC's rate is measured at boot, and emulation makes that
+# On a PC. The clock is the HPET because the TSC's rate is measured at boot, and emulation makes that
 # measurement wrong by up to 0.2 %.
 RIGHT_CLOCK = "clocksource=hpet tsc=unstable"
 # Programs can read the TSC without a system call, as on nearly every real machine.
@@ -74,7 +77,7 @@ class VirtualMachine:
         self._calls = itertools.count(1)
 
     def __enter__(self) -> Self:
-        state = None if self._boots else self.saved_state()
+        state = self.saved_state() if ARCHITECTURE.is_saved and not self._boots else None
         with contextlib.ExitStack() as undo:
             self._start(undo, state)
             self._agent.send(f"begin {time.time()}")
@@ -265,7 +268,7 @@ class VirtualMachine:
     def _machine(self) -> list[str]:
         """The arguments that a saved state depends on."""
         return [
-            *("-accel", "tcg,thread=single", "-machine", "pc", "-cpu", "qemu64"),
+            *("-accel", "tcg,thread=single", *ARCHITECTURE.machine),
             *("-smp", "1", "-m", "1024"),
             *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
             *("-append", f"{KERNEL_COMMAND_LINE} {self._clock}"),
@@ -279,4 +282,6 @@ class VirtualMachine:
 if __name__ == "__main__" and not missing_requirements():
     # Before the tests, so that the time that they take is their own.
     for addition in ("", *sys.argv[1:]):
-        VirtualMachine(ensure_images(addition)).saved_state()
+        images = ensure_images(addition)
+        if ARCHITECTURE.is_saved:
+            VirtualMachine(images).saved_state()

@@ -13,7 +13,7 @@ from harness import service
 from harness.build_image import Images
 from harness.service import CONFIGURATION, main_pid, wait_until_following
 from harness.talking import expect_one_stop, settled, talk
-from harness.vm import VirtualMachine
+from harness.vm import KEYBOARD_NAME, VirtualMachine
 from harness.watch import Watch, press_twice
 from support.checkout import CHECKOUT
 from support.push_to_talk import PUSH_TO_TALK
@@ -99,7 +99,7 @@ def test_keys_act_and_the_journal_names_none_of_them(guest: VirtualMachine) -> N
     assert sorted(service.log(guest)) == sorted(
         [
             "'QEMU QEMU USB Keyboard' is gone",
-            "following 'AT Translated Set 2 keyboard'",
+            f"following '{KEYBOARD_NAME}'",
             "following 'QEMU QEMU USB Keyboard'",
             *(f"following '{name}'" for name in service.pointers(guest)),
         ]

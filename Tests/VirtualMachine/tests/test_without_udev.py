@@ -10,7 +10,7 @@ import pytest
 from harness import service
 from harness.service import BY_HAND, start_by_hand
 from harness.typing import Person
-from harness.vm import PS2_KEYBOARD, VirtualMachine
+from harness.vm import KEYBOARD_NAME, PS2_KEYBOARD, VirtualMachine
 from support.input_events import (
     ABS_X,
     ABS_Y,
@@ -93,10 +93,10 @@ def test_node_is_opened_once_its_permissions_allow_it(guest: VirtualMachine) -> 
     daemon = start_by_hand(
         guest, under="setpriv --reuid ordinary --regid ordinary --groups input --no-new-privs"
     )
-    assert "AT Translated Set 2 keyboard" not in devices(guest)
+    assert KEYBOARD_NAME not in devices(guest)
     assert daemon.stderr.count(f"cannot open '{node}': Permission denied\n") == 1
     guest.run(f"chmod 660 {node}")
-    wait_until_followed(guest, "AT Translated Set 2 keyboard")
+    wait_until_followed(guest, KEYBOARD_NAME)
     # udev sets the permissions of this node shortly after its creation.
     with Person(guest, "New keyboard") as keyboard:
         wait_until_followed(guest, "New keyboard")
