@@ -726,8 +726,9 @@ class OnTerminal:
 
     def interrupt(self) -> int:
         """Ends it by SIGINT, and returns its exit status."""
-        (number,) = self.person.pids("keymodectl")
-        self.person.kill("INT", number)
+        # nsenter, which has started it, is its parent.
+        tasks = Path("/proc") / str(self.process.pid) / "task" / str(self.process.pid)
+        os.kill(int((tasks / "children").read_text().split()[0]), signal.SIGINT)
         status: int = self.process.wait(BOUND_SECONDS)
         return status
 
