@@ -229,11 +229,21 @@ def test_no_part_of_the_example_outlives_the_other(seat: Seat) -> None:
 
 
 def test_user_who_may_not_read_the_states_is_told(seat: Seat) -> None:
-    for name in ("state", "control"):
-        (seat.folder / f"run/keymoded/{name}.sock").chmod(0)
+    sockets = [seat.folder / f"run/keymoded/{name}.sock" for name in ("state", "control")]
+    modes = [socket.stat().st_mode for socket in sockets]
+    for socket in sockets:
+        socket.chmod(0)
     tray = Tray(seat)
-    assert tray.example.wait(BOUND_SECONDS) != 0, "only after a failure does the unit start it again"
-    assert "ermission" in seat.log
+    tray.wait_for("none")
+    # The icon is there before the menu.
+    seat.wait_for(lambda: "ermission" in seat.log, "the reason")
+    tray.wait_for_menu("no right to read the states")
+    assert tray.title == "no right to read the states"
+    for socket, mode in zip(sockets, modes, strict=True):
+        socket.chmod(mode)
+    tray.wait_for("rest")
+    seat.wait_for(lambda: tray.title == "at rest", "the states")
+    assert tray.example.poll() is None
 
 
 def luminance(color: Color) -> float:
