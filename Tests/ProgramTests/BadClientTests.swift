@@ -115,8 +115,9 @@ struct BadClientTests {
   func connecting() throws {
     let daemon = try RunningDaemon()
     let client = try daemon.client()
-    // Served once, so that it is no new one below.
-    _ = try client.result("org.keymoded.Controller.GetState")
+    // The first call is answered while new clients are being accepted, and the daemon must not be
+    // stopped then; the second is not.
+    for _ in 1...2 { _ = try client.result("org.keymoded.Controller.GetState") }
     var others: [RawClient] = []
     try daemon.whileStopped {
       client.send(RawCall.getState)
