@@ -192,8 +192,8 @@ def test_program_that_never_answers_delays_no_other(desktop: Accessibility) -> N
     desktop.stays(EDITING)
 
 
-# Tells that an object has the focus, and answers no question about it.
-MUTE_PROGRAM = """
+# Connects to the accessibility bus.
+ON_ACCESSIBILITY_BUS = """
 from gi.repository import Gio, GLib
 session = Gio.bus_get_sync(Gio.BusType.SESSION)
 (address,) = session.call_sync("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress",
@@ -201,6 +201,13 @@ session = Gio.bus_get_sync(Gio.BusType.SESSION)
 flags = Gio.DBusConnectionFlags
 bus = Gio.DBusConnection.new_for_address_sync(
     address, flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION)
+"""
+
+
+# Tells that an object has the focus, and answers no question about it.
+MUTE_PROGRAM = (
+    ON_ACCESSIBILITY_BUS
+    + """
 def ignore(connection, message, is_incoming):
     if not is_incoming or message.get_member() != "GetState":
         return message
@@ -210,19 +217,15 @@ bus.emit_signal(None, "/object", "org.a11y.atspi.Event.Object", "StateChanged",
     GLib.Variant("(siiva{sv})", ("focused", 1, 0, GLib.Variant("i", 0), {})))
 GLib.MainLoop().run()
 """
+)
 
 
 # Tells that a text field has the focus. Before it answers what that is, the field loses the focus and gets
 # it back, as an editor's does while a program beside it is killed; before that it answers late.
-BUSY_PROGRAM = """
+BUSY_PROGRAM = (
+    ON_ACCESSIBILITY_BUS
+    + """
 import time
-from gi.repository import Gio, GLib
-session = Gio.bus_get_sync(Gio.BusType.SESSION)
-(address,) = session.call_sync("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress",
-    None, None, 0, -1, None)
-flags = Gio.DBusConnectionFlags
-bus = Gio.DBusConnection.new_for_address_sync(
-    address, flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION)
 def tell(kind, member, is_so):
     node = "/window" if kind == "Window" else "/field"
     bus.emit_signal(None, node, f"org.a11y.atspi.Event.{kind}", member,
@@ -250,6 +253,7 @@ tell("Window", "Activate", 0)
 tell("Object", "StateChanged", 1)
 GLib.MainLoop().run()
 """
+)
 
 
 @pytest.mark.parametrize("silent", [0, 6])

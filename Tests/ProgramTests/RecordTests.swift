@@ -3,7 +3,8 @@ import System
 import TestSupport
 import Testing
 
-/// `keymodectl record` and `keys` of a FIFO in place of a keyboard; Tests/VirtualMachine has real ones.
+/// Tests `keymodectl record` and `keys` with a FIFO instead of a keyboard. Tests/VirtualMachine has real
+/// keyboards.
 @Suite("keymodectl record")
 struct RecordTests {
   /// Records a tap of left Ctrl into `file`, and returns the exit status and the messages.

@@ -12,7 +12,7 @@ extension ConfigurationReader {
   /// Reads the table and the bindings; returns whether the table has no errors. If it has, nothing
   /// that names states or events is read, because it is unknown which names are right.
   mutating func readKeyboard(_ node: Node) -> Bool {
-    let values = members(of: node, "keyboard", known: ["bindings", "table"])
+    let values = members(of: node, "keyboard", known: SettingNames.keyboard)
     guard values["table"].map({ readTable($0) }) ?? true else { return false }
     if let replaces = values["table"]?["replaces"], replaces.isYes {
       replacingFile = replaces.mark.file

@@ -19,8 +19,7 @@ extension ConfigurationReader {
   /// Reads the table, and returns whether it has no errors.
   mutating func readTable(_ node: Node) -> Bool {
     let faultsBefore = faults.count
-    let parts = members(
-      of: node, "table", known: ["replaces", "initial", "states", "events", "rows"])
+    let parts = members(of: node, "table", known: SettingNames.table)
     let replaces = parts["replaces"].map { isTrue($0) } ?? false
     let shipped = KeyboardTable.standard
     let states = names(

@@ -3,6 +3,14 @@ import Keyboards
 import System
 import Terminal
 
+/// The settings below each section.
+enum SettingNames {
+  static let shift = ["threshold", "timeout", "trigger", "tap_timeout", "used_by"]
+  static let devices = ["only", "ignore", "pointers"]
+  static let keyboard = ["bindings", "table"]
+  static let table = ["replaces", "initial", "states", "events", "rows"]
+}
+
 /// Turns a YAML document into a configuration, and collects its errors.
 ///
 /// This takes time linear in the size of the file, whatever is in it: the watchdog kills a daemon
@@ -63,7 +71,7 @@ struct ConfigurationReader {
   }
 
   private mutating func readDevices(_ node: Node) {
-    let values = members(of: node, "devices", known: ["only", "ignore", "pointers"])
+    let values = members(of: node, "devices", known: SettingNames.devices)
     configuration.devices.only = values["only"].map { patterns($0) } ?? []
     configuration.devices.ignore = values["ignore"].map { patterns($0) } ?? []
     if let pointers = values["pointers"] { configuration.settings.pointers = isTrue(pointers) }
@@ -107,8 +115,7 @@ struct ConfigurationReader {
   }
 
   private mutating func readShift(_ node: Node) {
-    let values = members(
-      of: node, "shift", known: ["threshold", "timeout", "trigger", "tap_timeout", "used_by"])
+    let values = members(of: node, "shift", known: SettingNames.shift)
     let standard = ShiftRules()
     configuration.settings.shift = ShiftRules(
       threshold: values["threshold"].flatMap { duration($0) } ?? standard.threshold,

@@ -23,10 +23,10 @@ func colonHint(_ text: String) -> String {
 /// Where a setting or an event belongs, such as `'keyboard:'`; `nil` for any other name.
 private func place(of name: String) -> String? {
   switch name {
-  case "threshold", "timeout", "trigger", "tap_timeout", "used_by": "'shift:'"
-  case "only", "ignore", "pointers": "'devices:'"
-  case "bindings", "table": "'keyboard:'"
-  case "replaces", "initial", "states", "events", "rows": "'table:' of 'keyboard:'"
+  case _ where SettingNames.shift.contains(name): "'shift:'"
+  case _ where SettingNames.devices.contains(name): "'devices:'"
+  case _ where SettingNames.keyboard.contains(name): "'keyboard:'"
+  case _ where SettingNames.table.contains(name): "'table:' of 'keyboard:'"
   case _ where KeyboardTable.standard.eventNames.contains(name): "'bindings:' of 'keyboard:'"
   default: nil
   }

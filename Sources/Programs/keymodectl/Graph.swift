@@ -1,7 +1,7 @@
-import Session
 import Configuration
 import KeyboardModes
 import KeymodeClient
+import Session
 import StateMachines
 import Terminal
 

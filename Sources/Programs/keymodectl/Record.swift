@@ -1,6 +1,6 @@
 import Configuration
-import System
 import Recordings
+import System
 import Terminal
 import Wire
 

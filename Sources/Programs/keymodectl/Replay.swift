@@ -1,10 +1,10 @@
-import Session
 import Configuration
 import Glibc
 import KeyboardModes
-import System
 import Recordings
 import Replay
+import Session
+import System
 import Terminal
 import Wire
 

@@ -1,6 +1,6 @@
-import Session
 import KeyboardModes
 import KeymodeClient
+import Session
 import Terminal
 import Wire
 

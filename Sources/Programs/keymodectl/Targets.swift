@@ -1,5 +1,5 @@
-import Session
 import KeyboardModes
+import Session
 import System
 import Terminal
 

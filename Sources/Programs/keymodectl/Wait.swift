@@ -1,5 +1,5 @@
-import Session
 import KeymodeClient
+import Session
 import System
 import Terminal
 

@@ -1,7 +1,7 @@
-import Session
 import Glibc
 import KeyboardModes
 import KeymodeClient
+import Session
 import System
 import Terminal
 import Wire

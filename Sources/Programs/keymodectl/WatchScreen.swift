@@ -1,6 +1,6 @@
-import Session
 import Glibc
 import KeymodeClient
+import Session
 import System
 import Terminal
 

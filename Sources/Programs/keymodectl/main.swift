@@ -1,8 +1,8 @@
 import Configuration
 import Glibc
 import KeymodeClient
-import System
 import Recordings
+import System
 import Terminal
 import Wire
 

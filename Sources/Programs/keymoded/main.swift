@@ -1,8 +1,8 @@
 import Configuration
 import Daemon
 import Glibc
-import System
 import Recordings
+import System
 import Terminal
 import Wire
 

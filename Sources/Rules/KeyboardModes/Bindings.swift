@@ -52,7 +52,7 @@ public struct ChordUses: Hashable, Sendable {
     return nil
   }
 
-  /// What is not bound to `event`; `nil` if there are none.
+  /// All that is not bound to `event`; `nil` if nothing is left.
   func without(_ event: KeyboardTable.Event) -> ChordUses? {
     var rest = ChordUses()
     for other in events where other.event != event { _ = rest.bind(other.timing, to: other.event) }

@@ -35,7 +35,7 @@ struct OpenShifts: Sendable {
     presses.filter { $0.key.device == device }.map(\.key.code)
   }
 
-  /// Opens a press of `key`, in the place of an earlier one.
+  /// Opens a press of `key`. It replaces an earlier press of this key.
   mutating func press(_ key: DeviceKey, before: ShiftRules.State, due: Time?) {
     forget(key)
     presses.append(Press(key: key, before: before, due: due))

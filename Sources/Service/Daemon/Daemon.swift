@@ -1,8 +1,8 @@
 import Configuration
 import Glibc
 import KeyboardModes
-import System
 import Recordings
+import System
 import Terminal
 import Wire
 

@@ -1,6 +1,6 @@
 import KeyboardModes
-import System
 import Recordings
+import System
 import Terminal
 import Wire
 

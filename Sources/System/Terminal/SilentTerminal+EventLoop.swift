@@ -9,9 +9,7 @@ extension EventLoop {
   ) throws(SystemError) -> [EventSource] {
     try addSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]) { [unowned self] number in
       guard number == SIGTSTP else { return stop() }
-      terminal?.leave()
-      raise(SIGSTOP)
-      terminal?.enter()
+      SilentTerminal.stopProcess(leaving: terminal)
     }
   }
 }

@@ -42,6 +42,14 @@ public final class SilentTerminal {
     tcsetattr(descriptor, TCSANOW, &before)
   }
 
+  /// Stops this process, as SIGTSTP does. Meanwhile the terminal, if there is one, is as it was at
+  /// first.
+  public static func stopProcess(leaving terminal: SilentTerminal?) {
+    terminal?.leave()
+    raise(SIGSTOP)
+    terminal?.enter()
+  }
+
   /// Whether this process may change the settings without being stopped for it: it is in the
   /// foreground of the terminal, or the terminal is not its controlling one.
   var isInForeground: Bool {

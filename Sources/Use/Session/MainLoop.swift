@@ -52,7 +52,7 @@ extension EventLoop {
     return timer
   }
 
-  /// Follows the daemon that serves in `directory`. Calls `told` with each update, in order, and
+  /// Follows the daemon that serves in `directory`. Calls `notify` with each update, in order, and
   /// with an error if waiting would not help.
   ///
   /// The first update comes at once or, if the daemon does not answer, within five seconds.

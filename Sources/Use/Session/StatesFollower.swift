@@ -37,7 +37,7 @@ public final class StatesFollower {
   ///   - anySession: whether states count even if the session is not in front.
   ///   - choice: which session to look at.
   ///   - mayWait: whether to wait for a daemon, at the start and when it ends, rather than fail.
-  ///   - told: called from the loop with each update, in order, and with an error if waiting
+  ///   - notify: called from the loop with each update, in order, and with an error if waiting
   ///     would not help: lack of permission, or of a state of the conditions.
   public init(
     _ directory: String, of machines: Set<Machine>? = nil,

@@ -53,7 +53,7 @@ public final class LoginSession {
     case ofSeat
   }
 
-  /// The presence as last notify.
+  /// The presence that `notify` received last.
   public private(set) var presence: SessionPresence?
   /// The name of the session: the path of its object on the bus; `-` before there is one.
   public private(set) var name = "-"
@@ -242,7 +242,7 @@ private enum Login1 {
   }
 
   /// The rule for changes of the properties of an interface. The signal has the interface's name, a
-  /// dictionary of the changed properties, and the names of those whose values are not notify.
+  /// dictionary of the changed properties, and the names of those whose values it leaves out.
   static func changes(of interface: String, at path: String) -> String {
     signals(of: "org.freedesktop.DBus.Properties", at: path) + ",arg0='\(interface)'"
   }

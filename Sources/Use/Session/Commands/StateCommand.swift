@@ -1,7 +1,7 @@
 import Glibc
 public import KeymodeClient
-public import System
 import StateMachines
+public import System
 public import Terminal
 
 /// A command that runs while states last: `keymodectl while`.
@@ -179,8 +179,6 @@ public final class StateCommand {
   private func stopIfWanted() {
     guard isToStop, machine.state == .waiting else { return }
     isToStop = false
-    terminal?.leave()
-    raise(SIGSTOP)
-    terminal?.enter()
+    SilentTerminal.stopProcess(leaving: terminal)
   }
 }
