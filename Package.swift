@@ -110,7 +110,9 @@ let package = Package(
       name: "follow", dependencies: ["KeymodeClient"], path: "examples/follow/Sources/follow",
       swiftSettings: settings),
 
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+    .target(
+      name: "TestSupport", dependencies: ["KeyboardModes"], path: "Tests/TestSupport",
+      swiftSettings: settings),
     tests(
       "StateMachinesTests",
       ["KeyboardModes", "ObservedMachines", "StateMachineTesting", "StateMachines", "TestSupport"],
@@ -120,7 +122,7 @@ let package = Package(
       goldenFiles: ["Keys.txt"]),
     tests("TerminalTests", ["Terminal"]),
     tests("SystemTests", ["CLinux", "System", "Terminal", "TestSupport"]),
-    tests("WireTests", ["KeyboardModes", "Wire"]),
+    tests("WireTests", ["KeyboardModes", "TestSupport", "Wire"]),
     tests(
       "KeyboardsTests", ["Configuration", "KeyboardModes", "Keyboards", "System", "TestSupport"]),
     tests(

@@ -1,5 +1,6 @@
 import KeyboardModes
 import KeymodeClient
+import TestSupport
 import Testing
 import Wire
 
@@ -11,7 +12,7 @@ struct ChatTests {
     .states(
       StateMessage(
         instance: "i", time: Time(microseconds: 0),
-        modes: Modes(
+        states: States(
           sequence: 0, shift: "off", shiftSince: nil, keyboard: keyboard, keyboardSince: nil)))
   }
 

@@ -74,7 +74,7 @@ struct ConfigurationTests {
       """
     ).settings
     let table = settings.keyboard
-    let shipped = KeyboardTable.standard
+    let shipped = StateTable.standard
     #expect(table.stateNames == shipped.stateNames + ["showingStickers"])
     #expect(table.eventNames == shipped.eventNames + ["clickStickerButton"])
     #expect(table.name(of: table.initial) == "prepareToEditText")
@@ -96,7 +96,7 @@ struct ConfigurationTests {
   func beginsElsewhere() throws {
     let table = try read("keyboard: { table: { initial: editingText } }").settings.keyboard
     #expect(table.name(of: table.initial) == "editingText")
-    #expect(table.rows == KeyboardTable.standard.rows)
+    #expect(table.rows == StateTable.standard.rows)
     #expect(try read("keyboard: { table: {} }") == Configuration())
   }
 
@@ -278,7 +278,7 @@ struct ConfigurationTests {
           .map(\.to)
       }
       if let before { _ = take(try #require(KeyCode(name: before)), .press) }
-      #expect(controller.modes.keyboard == state)
+      #expect(controller.states.keyboard == state)
       #expect(take(f9, .press) == ["prepareToRecord"])
       #expect(take(f9, .autorepeat) == [])
       #expect(take(f9, .release) == ["editingText"])
@@ -341,7 +341,7 @@ struct ConfigurationTests {
     // The default of tap_timeout takes effect only with the trigger tap.
     let tap = block.replacing("trigger: press", with: "trigger: tap")
     #expect(try read(tap) == read("shift: {trigger: tap}"))
-    for event in KeyboardTable.standard.eventNames { #expect(block.contains("\(event): [")) }
+    for event in StateTable.standard.eventNames { #expect(block.contains("\(event): [")) }
     #expect(block.contains("threshold: 500ms"))
   }
 

@@ -227,7 +227,8 @@ struct DropInTests {
         "  tap_timeout: 200ms", "  used_by: characters", "keyboard:", "  bindings:",
         "    clickSwitchButton: [Scroll_Lock, Dictate]",
         "    clickMoreButton: [Menu, Emoji_Picker]",
-        "    tapTextField: [Insert]", "    tapBlankArea: []  # c.yaml", "devices:", "  only: []",
+        "    tapTextField: [Insert]", "    tapBlankArea: []  # c.yaml", "machines: {}", "devices:",
+        "  only: []",
         "  ignore: [x, z]  # a.yaml, c.yaml", "  pointers: yes", "debounce: off", "leds:",
         "  \"on\": [LED_MISC]  # c.yaml", "locks: [caps, num]",
       ])

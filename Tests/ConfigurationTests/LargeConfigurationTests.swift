@@ -46,7 +46,7 @@ struct ManyErrorsTests {
     let text = (1...count).map { "\($0): x\n" }.joined()
     let told = (1...min(count, 20)).map { line in
       "k.yaml:\(line):1: unknown setting '\(line)'; "
-        + "expected shift, keyboard, devices, debounce, leds or locks"
+        + "expected shift, keyboard, machines, devices, debounce, leds or locks"
     }
     #expect(said(of: text) == told + (last.map { [$0] } ?? []))
   }

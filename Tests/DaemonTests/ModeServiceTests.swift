@@ -1,6 +1,7 @@
 import KeyboardModes
 import System
 import Terminal
+import TestSupport
 import Testing
 import Wire
 
@@ -34,10 +35,10 @@ struct ModeServiceTests {
       try input(second, 1, ctrl, .press),
     ])
     service.take([try input(first, 700, c, .press)])
-    #expect(service.controller.modes.shift == "on", "the kernel says that Ctrl is down")
+    #expect(service.controller.states.shift == "on", "the kernel says that Ctrl is down")
     keyboards.up = [try #require(KeyCode(ctrl))]
     service.take([try input(first, 800, c, .press)])
-    #expect(service.controller.modes.shift == "off")
+    #expect(service.controller.states.shift == "off")
     #expect(keyboards.asked == 2)
     service.take([try input(first, 900, c, .press)])
     #expect(keyboards.asked == 2, "nothing is held any more")
@@ -71,7 +72,7 @@ struct ModeServiceTimeTests {
       keyboards.canFindKeysUp = canFindKeysUp
       let f9 = try #require(KeyCode(67))
       var bindings = Bindings()
-      let event = try #require(KeyboardTable.standard.event(named: "tapBlankArea"))
+      let event = try #require(StateTable.standard.event(named: "tapBlankArea"))
       _ = bindings.bind(try Chord([f9]), .release, to: event)
       let service = TestService(Settings(bindings: bindings), keyboards)
       service.take([try input(first, 0, 67, .press)])
@@ -88,9 +89,9 @@ struct ModeServiceTimeTests {
     service.take([try input(first, 0, 42, .press), try input(first, 20, 42, .release)])
     keyboards.now = at(40)
     #expect(try !service.trigger("tapTextField"))
-    #expect(service.controller.modes.shift == "on")
+    #expect(service.controller.states.shift == "on")
     #expect(try service.trigger("shiftPressed"))
-    #expect(service.controller.modes.shift == "capsLock")
+    #expect(service.controller.states.shift == "capsLock")
   }
 
   @Test("a deadline acts when the clock reaches it, and its change is published at once")
@@ -102,13 +103,13 @@ struct ModeServiceTimeTests {
     #expect(service.publisher.next(for: &position) != nil)
     keyboards.now = Time(microseconds: 2_999_999)
     service.awake()
-    #expect(service.controller.modes.shift == "on")
+    #expect(service.controller.states.shift == "on")
     #expect(service.publisher.next(for: &position) == nil)
     #expect(service.wakeTime == at(3000), "woken too early, it is woken again")
     keyboards.now = at(3500)
     service.awake()
-    #expect(service.controller.modes.shift == "off")
-    #expect(service.controller.modes.shiftSince == at(3000))
+    #expect(service.controller.states.shift == "off")
+    #expect(service.controller.states.shiftSince == at(3000))
     #expect(service.wakeTime == nil)
     #expect(service.publisher.next(for: &position) != nil)
   }
@@ -145,7 +146,7 @@ struct ModeServiceTimeTests {
     let early = keyboards.reads
     while keyboards.reads < early + 2 { _ = try loop.runOnce() }
     keyboards.now = at(3000)
-    while service.controller.modes.shift == "on" { _ = try loop.runOnce() }
+    while service.controller.states.shift == "on" { _ = try loop.runOnce() }
     #expect(service.wakeTime == nil)
   }
 
@@ -168,10 +169,10 @@ struct ModeServiceTimeTests {
     keyboards.now = at(5000)
     keyboards.reached = at(4000)
     try service.trigger("shiftPressed")
-    #expect(service.controller.modes.shiftSince == at(4000))
+    #expect(service.controller.states.shiftSince == at(4000))
     service.take([try input(first, 4200, 42, .press)])
-    #expect(service.controller.modes.shift == "capsLock")
-    #expect(service.controller.modes.shiftSince == Time(microseconds: 4_200_000))
+    #expect(service.controller.states.shift == "capsLock")
+    #expect(service.controller.states.shiftSince == Time(microseconds: 4_200_000))
   }
 
   @Test("a deadline acts after earlier events that were not read yet")
@@ -183,7 +184,7 @@ struct ModeServiceTimeTests {
     let character = try input(first, 2999, 30, .press)
     keyboards.unread = [character]
     service.awake()
-    #expect(service.controller.modes.shiftSince == at(2999), "used in time")
+    #expect(service.controller.states.shiftSince == at(2999), "used in time")
   }
 
   @Test("a reload changes the deadline, and what was due by the old settings acts first")
@@ -199,7 +200,7 @@ struct ModeServiceTimeTests {
     try service.apply(settings)
     keyboards.now = at(5000)
     try service.apply(Settings())
-    #expect(service.controller.modes.shift == "off", "it was due by the old settings")
+    #expect(service.controller.states.shift == "off", "it was due by the old settings")
   }
 
   @Test("what a reload finds on the devices that it opens takes effect at once")
@@ -208,7 +209,7 @@ struct ModeServiceTimeTests {
     let service = TestService(settings, keyboards)
     keyboards.found = [try input(first, 0, 42, .press)]
     try service.apply(settings)
-    #expect(service.controller.modes.shift == "on")
+    #expect(service.controller.states.shift == "on")
     #expect(service.wakeTime == at(3000))
   }
 }
@@ -256,7 +257,7 @@ struct ModeServiceLEDTests {
     #expect(keyboards.leds == expected, "those of states that nothing is in yet are off")
     service.take([try input(first, 0, shift, .press), try input(first, 10, shift, .release)])
     service.take([try input(first, 20, a, .press), try input(first, 30, a, .release)])
-    #expect(service.controller.modes.sequence == 2)
+    #expect(service.controller.states.sequence == 2)
     #expect(keyboards.leds == expected, "no LED shows on")
     service.take([
       try input(first, 40, shift, .press), try input(first, 44, shift, .release),

@@ -40,13 +40,13 @@ final class StateStoreTests {
       .off, .on(since: Time(microseconds: sequence)), .on(since: nil), .capsLock,
     ]
     let shift = shifts[Int(sequence % 4)]
-    let modes = Modes(
+    let states = States(
       sequence: sequence, shift: shift.name, shiftSince: Time(microseconds: -sequence),
       keyboard: keyboard, keyboardSince: nil,
       locks: LockStates(caps: sequence % 3 == 0 ? .on : .off, num: .unknown))
     return StateStore.Contents(
       state: StateMessage(
-        instance: instance, time: Time(microseconds: sequence * 1000), modes: modes,
+        instance: instance, time: Time(microseconds: sequence * 1000), states: states,
         shiftTrigger: .tap),
       shift: shift, shiftFound: shift == .on(since: nil) ? Time(microseconds: sequence + 7) : nil,
       awaitedReleases: releases, changes: changes)
@@ -78,7 +78,7 @@ final class StateStoreTests {
     }
   }
 
-  private var longestName: String { String(repeating: "n", count: KeyboardTable.longestName) }
+  private var longestName: String { String(repeating: "n", count: StateTable.longestName) }
 
   @Test("awaited releases are kept, up to six", arguments: 0...8)
   func awaitedReleases(_ count: Int) throws {
@@ -102,7 +102,7 @@ final class StateStoreTests {
   func last(_ sequence: Int64, _ isThere: Bool) throws {
     try commit(contents(4))
     try damage("\"sequence\":4", "\"sequence\":\(sequence)")
-    #expect(try contents()?.state.modes.sequence == (isThere ? sequence : nil))
+    #expect(try contents()?.state.states.sequence == (isThere ? sequence : nil))
   }
 
   /// Replaces a part of what is kept, and adds `rest` behind its last NUL.
@@ -219,11 +219,11 @@ final class RestartTests {
   func sameBytes() throws {
     let service = try service()
     for event in ["shiftPressed", "tapTextField"] {
-      var position = SubscriberPosition(sequence: service.controller.modes.sequence)
+      var position = SubscriberPosition(sequence: service.controller.states.sequence)
       keyboards.now = Time(microseconds: keyboards.now.microseconds + 5)
       try service.trigger(event)
       let sent = try #require(service.publisher.next(for: &position))
-      #expect(position.sequence == service.controller.modes.sequence)
+      #expect(position.sequence == service.controller.states.sequence)
       #expect(service.publisher.next(for: &position) == nil)
       let slots = try MemorySlots(file)
       #expect(withExtendedLifetime(slots) { slots.bytes.starts(with: sent) })
@@ -238,13 +238,13 @@ final class RestartTests {
     }
   }
 
-  @Test("however many changes come at once, the last eight are kept", arguments: [1, 7, 8, 9, 20])
+  @Test("however many changes come at once, the last eighteen are kept", arguments: [1, 17, 18, 19, 40])
   func manyChanges(_ count: Int64) throws {
     let service = try service()
     let event = try #require(ClientEvent(name: "clickMoreButton"))
     let clicks = (0..<count).map { _ in Controller.Input.client(event, at: keyboards.now) }
     #expect(service.service.engine.process(Batch(clicks)))
-    #expect(try kept()?.changes.map(\.sequence) == Array(max(1, count - 7)...count))
+    #expect(try kept()?.changes.map(\.sequence) == Array(max(1, count - 17)...count))
   }
 
   @Test("a restart ends `on` when it was due, though the states were kept later")
@@ -270,7 +270,7 @@ final class RestartTests {
     first = nil
 
     keyboards.now = Time(microseconds: 9_000_000)
-    let talking = KeyboardTable(
+    let talking = StateTable(
       try .init(
         states: ["idle", "talking"], initial: "idle", events: ["talk"],
         rows: [.init("idle", "talk", "talking")]))

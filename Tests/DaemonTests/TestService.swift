@@ -38,8 +38,8 @@ struct TestService {
   /// A program sends the event of this name.
   @discardableResult
   func trigger(_ name: String) throws -> Bool {
-    let event = try #require(ClientEvent(name: name, in: controller.settings.keyboard))
-    return service.trigger(event, named: name)
+    let event = try #require(ClientEvent(name: name, in: controller.settings.machines))
+    return service.trigger(event)
   }
 
   func state() -> StateMessage { service.engine.state(at: keyboards.now) }

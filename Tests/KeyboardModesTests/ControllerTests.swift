@@ -1,5 +1,6 @@
 import KeyboardModes
 import Keyboards
+import TestSupport
 import Testing
 
 private let first = DeviceID(order: 0)
@@ -44,21 +45,21 @@ struct ControllerTests {
       try timeline.play("LEFTSHIFT+")
       timeline.take(.key(second, KeyEvent(time: timeline.time, key: code, action: .press)))
       let means = !ranges.contains { $0.contains(number) }
-      #expect(timeline.controller.modes.shift == (means ? "off" : "on"), "\(number)")
+      #expect(timeline.controller.states.shift == (means ? "off" : "on"), "\(number)")
       #expect(timeline.controller.snapshot.shift == .off || !means)
       // Neither do they come between the press and the release of a tap; AltGr does.
       var tap = Timeline(Settings(shiftTrigger: .tap))
       try tap.play("LEFTSHIFT+")
       tap.take(.key(second, KeyEvent(time: tap.time, key: code, action: .press)))
       try tap.play("LEFTSHIFT- 1 pass")
-      #expect(tap.controller.modes.shift == (means || number == 100 ? "off" : "on"), "\(number)")
+      #expect(tap.controller.states.shift == (means || number == 100 ? "off" : "on"), "\(number)")
       // What takes an open Shift back uses up one that is not open, if it may.
       for used in Settings.ShiftUse.allCases {
         var timeline = Timeline(Settings(shiftUsedBy: used))
         try timeline.play("LEFTSHIFT")
         timeline.take(.key(second, KeyEvent(time: timeline.time, key: code, action: .press)))
         #expect(
-          timeline.controller.modes.shift == (means && used == .any ? "off" : "on"), "\(number)")
+          timeline.controller.states.shift == (means && used == .any ? "off" : "on"), "\(number)")
       }
     }
   }
@@ -143,7 +144,7 @@ struct ControllerTests {
     #expect(before.snapshot.shift == .on(since: at(610)))
     try timeline.play("F5")
     #expect(timeline.changes.count == 3)
-    #expect(timeline.controller.modes == before.modes)
+    #expect(timeline.controller.states == before.states)
     #expect(timeline.controller.snapshot.shift == .on(since: at(0)))
     #expect(timeline.controller.revision > before.revision)
     let revision = timeline.controller.revision
@@ -225,7 +226,7 @@ struct ResumedControllerTests {
     var timeline = Timeline(try Settings(text: "F9 release, F9 hold 300"))
     try timeline.play("F9+ 50")
     var next = Settings(
-      keyboard: KeyboardTable(
+      keyboard: StateTable(
         try .init(
           states: usesTable.stateNames, initial: "other1", events: usesTable.eventNames.reversed(),
           rows: usesTable.rows)), bindings: Bindings())

@@ -1,4 +1,5 @@
 import Keyboards
+import TestSupport
 import Testing
 
 @testable import KeyboardModes
@@ -180,7 +181,7 @@ struct ControllerGrabTests {
       var taken: [Controller.Input] = []
       controller.take(Batch(inputs), keysUp: { keys, _ in keys }, taken: { taken.append($1) })
       #expect(taken == [.missedRelease(second, ctrl, at: time)] + inputs)
-      #expect(controller.modes.shift == "off", "a character was typed")
+      #expect(controller.states.shift == "off", "a character was typed")
     }
   }
 

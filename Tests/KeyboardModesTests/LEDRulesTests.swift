@@ -1,4 +1,5 @@
 import KeyboardModes
+import TestSupport
 import Testing
 
 @Suite("LED rules")
@@ -7,8 +8,8 @@ struct LEDRulesTests {
   private let scrollLock = LEDs(number: 2)
   private let misc = LEDs(number: 8)
 
-  private func modes(_ shift: String, _ keyboard: String) -> Modes {
-    Modes(sequence: 0, shift: shift, shiftSince: nil, keyboard: keyboard, keyboardSince: nil)
+  private func states(_ shift: String, _ keyboard: String) -> States {
+    States(sequence: 0, shift: shift, shiftSince: nil, keyboard: keyboard, keyboardSince: nil)
   }
 
   @Test("an LED is on exactly while either machine is in one of its states")
@@ -17,18 +18,18 @@ struct LEDRulesTests {
       "capsLock": capsLock, "on": [], "prepareToRecord": [scrollLock, capsLock], "own": misc,
     ])
     #expect(rules.used == [capsLock, scrollLock, misc])
-    #expect(rules.on(in: modes("off", "editingText")) == [])
-    #expect(rules.on(in: modes("on", "editingText")) == [])
-    #expect(rules.on(in: modes("capsLock", "editingText")) == capsLock)
-    #expect(rules.on(in: modes("off", "prepareToRecord")) == [scrollLock, capsLock])
-    #expect(rules.on(in: modes("capsLock", "prepareToRecord")) == [scrollLock, capsLock])
-    #expect(rules.on(in: modes("capsLock", "own")) == [capsLock, misc])
+    #expect(rules.on(in: states("off", "editingText")) == [])
+    #expect(rules.on(in: states("on", "editingText")) == [])
+    #expect(rules.on(in: states("capsLock", "editingText")) == capsLock)
+    #expect(rules.on(in: states("off", "prepareToRecord")) == [scrollLock, capsLock])
+    #expect(rules.on(in: states("capsLock", "prepareToRecord")) == [scrollLock, capsLock])
+    #expect(rules.on(in: states("capsLock", "own")) == [capsLock, misc])
   }
 
   @Test("empty rules use no LED")
   func none() {
     #expect(LEDRules().used == [])
-    #expect(LEDRules().on(in: modes("capsLock", "editingText")) == [])
+    #expect(LEDRules().on(in: states("capsLock", "editingText")) == [])
     #expect(LEDRules() == LEDRules([:]))
   }
 

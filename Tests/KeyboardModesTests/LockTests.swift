@@ -1,4 +1,5 @@
 import KeyboardModes
+import TestSupport
 import Testing
 
 @Suite("Locks")
@@ -22,7 +23,7 @@ struct LockTests {
     #expect(Set(Self.table.map { "\($0.0) \($0.1)" }).count == 9)
     #expect(State.allCases.count * Event.allCases.count == 9)
     #expect(LockRules().initial == .unknown)
-    #expect(Controller().modes.locks == LockStates(caps: .unknown, num: .unknown))
+    #expect(Controller().states.locks == LockStates(caps: .unknown, num: .unknown))
   }
 
   @Test("a lock has the LED and the machine of its name")
@@ -70,7 +71,7 @@ struct LockTests {
     try many.play("1us pass")
     #expect(many.changes.count == 22)
     #expect(many.changes.last?.time == Time(microseconds: end))
-    #expect(many.controller.modes.locks[lock] == .on)
+    #expect(many.controller.states.locks[lock] == .on)
     #expect(many.controller.deadline == nil)
   }
 
@@ -118,7 +119,7 @@ struct LockTests {
     #expect(timeline.changes.suffix(2).map(\.to) == ["on", "unknown"])
     #expect(timeline.changes.suffix(2).allSatisfy { $0.machine == .num })
     try timeline.play("1000 pass")
-    #expect(timeline.controller.modes.locks == LockStates())
+    #expect(timeline.controller.states.locks == LockStates())
     #expect(timeline.changes.count == 23)
   }
 

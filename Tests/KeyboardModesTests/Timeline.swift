@@ -95,7 +95,7 @@ struct Timeline {
     case "gone": take(.gone(device, at: time))
     case "allOpened": take(.allOpened(at: time))
     case "client":
-      guard let event = ClientEvent(name: names[0], in: controller.settings.keyboard) else {
+      guard let event = ClientEvent(name: names[0], in: controller.settings.machines) else {
         throw UnknownWord(word: names[0])
       }
       take(.client(event, at: time))

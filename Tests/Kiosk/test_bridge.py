@@ -27,7 +27,7 @@ FILES = ["index.html", "kiosk.js", "kiosk.css", "icon.svg", "pictures/sun.svg"]
 def test_first_the_states_then_every_change(kiosk: Kiosk) -> None:
     with EventStream(kiosk.bridge) as stream:
         first = stream.next()
-        assert (first.data["state"]["keyboard"], first.data["changes"]) == ("prepareToEditText", [])
+        assert (first.data["state"]["states"]["keyboard"], first.data["changes"]) == ("prepareToEditText", [])
         pressed = kiosk.keyboard.press(COMPOSE)
         event = stream.next()
         [change] = event.data["changes"]

@@ -104,7 +104,7 @@ def test_a_crowd_without_the_token_does_not_shut_the_page_out(
             limited.keyboard.press(COMPOSE)
             with EventStream(bridge) as late:
                 for event in (stream.next(), late.next()):
-                    assert event.data["state"]["keyboard"] == "showingPanel"
+                    assert event.data["state"]["states"]["keyboard"] == "showingPanel"
             opened = crowd.end()
         finally:
             crowd.kill()

@@ -50,7 +50,7 @@ struct ClientTests {
     #expect(numbers == [2, 3, 4])
     guard case .states(let state) = then else { throw Unexpected(update: then) }
     #expect(state.instance == first.instance)
-    #expect(state.modes.sequence == 4)
+    #expect(state.states.sequence == 4)
     try daemon.change(1)
     guard case .change(let fifth) = try await follower.next() else { throw Fault() }
     #expect(fifth.sequence == 5)
@@ -66,7 +66,7 @@ struct ClientTests {
     try daemon.start()
     try daemon.change(1025)
     #expect(try await follower.next() == .missed(1025))
-    #expect(try await follower.states().modes.sequence == 1025)
+    #expect(try await follower.states().states.sequence == 1025)
   }
 
   @Test("a daemon without its old states makes the number of missed changes unknown")
@@ -83,7 +83,7 @@ struct ClientTests {
     #expect(try await follower.next() == .missed(nil))
     let state = try await follower.states()
     #expect(state.instance != first.instance)
-    #expect((state.modes.sequence, state.modes.shift) == (0, "off"))
+    #expect((state.states.sequence, state.states.shift) == (0, "off"))
   }
 
   @Test("a subscription buffers nothing, and yields or counts every change")
@@ -101,7 +101,7 @@ struct ClientTests {
         #expect(change.sequence == told + missed)
       case .missed(let number):
         missed += try #require(number)
-        #expect(try await follower.states().modes.sequence == told + missed)
+        #expect(try await follower.states().states.sequence == told + missed)
       case let other: throw Unexpected(update: other)
       }
     }
@@ -212,13 +212,13 @@ struct ClientTests {
   func calls() async throws {
     let daemon = try RunningDaemon.following()
     let client = Client(directory: daemon.folder.path)
-    #expect(try await client.state().modes.keyboard == "prepareToEditText")
+    #expect(try await client.state().states.keyboard == "prepareToEditText")
     #expect(
       try await client.machines().map(\.initial) == [
         "off", "prepareToEditText", "unknown", "unknown",
       ])
     let first = try await client.trigger("tapTextField")
-    #expect((first.changed, first.state.modes.keyboard) == (true, "editingText"))
+    #expect((first.changed, first.state.states.keyboard) == (true, "editingText"))
     #expect(try await client.trigger("tapTextField").changed == false)
     await #expect {
       try await client.trigger("tapNothing")

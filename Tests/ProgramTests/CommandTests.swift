@@ -53,7 +53,7 @@ struct CommandTests {
     }
     for line in ["--json state", "trigger --json tapBlankArea"] {
       let json = try JSON(parsing: shell("keymodectl \(line)", in: daemon.folder.path).output.utf8)
-      #expect((json["state"] ?? json)["shift"] == "off")
+      #expect((json["state"] ?? json)["states"]?["shift"] == "off")
     }
   }
 
@@ -249,7 +249,7 @@ struct CommandTests {
     try wait(for: "a client") { try daemon.ask("stats").lines.contains("clients        2") }
     try daemon.change(1)
     let change = try #require(
-      try daemon.client().result("org.keymoded.Controller.GetState")["state"]?["shiftSince"])
+      try daemon.client().result("org.keymoded.Controller.GetState")["state"]?["since"]?["shift"])
     #expect(daemon.stop() == 0)
     try wait(for: "the end of the watch") { line.withLock { $0 != nil } }
     let ended = try #require(line.withLock { $0 })

@@ -9,8 +9,9 @@ private let seen =
   "\u{fffd}[31m\u{fffd}2J\u{fffd}\u{fffd}forged\u{fffd}\u{fffd}\u{fffd}\u{fffd} Grün"
 
 private let state: JSON = [
-  "instance": .string(evil), "sequence": 1, "time": 1_000_000, "shift": .string(evil),
-  "shiftSince": 1, "keyboard": .string(evil), "keyboardSince": 1,
+  "instance": .string(evil), "sequence": 1, "time": 1_000_000,
+  "states": ["shift": .string(evil), "keyboard": .string(evil)],
+  "since": ["shift": 1, "keyboard": 1],
 ]
 
 private func machine(_ name: String) -> JSON {
@@ -41,8 +42,8 @@ private let answers = [
   "GetState": [success(["state": state])],
   "ListMachines": [success(["machines": [machine("shift"), machine("keyboard")]])],
   "Monitor": [
-    success(["state": state, "changes": [], "missed": 0]),
-    success(["state": state, "changes": [change("shift"), change("keyboard")], "missed": 0]),
+    success(["state": state, "changes": [], "missed": 0, "restarted": false]),
+    success(["state": state, "changes": [change("shift"), change("keyboard")], "missed": 0, "restarted": false]),
   ],
   "Trigger": [success(["changed": true, "state": state])],
   "ListDevices": [
@@ -119,7 +120,7 @@ struct EscapeTests {
     #expect(ended.lines.count == (command == "watch" ? 3 : 1))
     for line in ended.lines { _ = try JSON(parsing: Array(line.utf8)) }
     let text = try JSON(parsing: Array(ended.lines[0].utf8))
-    let names = [text["shift"], text["state"]?["shift"], text["name"]].compactMap(\.self)
+    let names = [text["states"]?["shift"], text["state"]?["states"]?["shift"], text["name"]].compactMap(\.self)
     #expect(names == [.string(evil)])
   }
 

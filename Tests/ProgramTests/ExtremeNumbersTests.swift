@@ -7,10 +7,11 @@ private let extremes: [Int64] = [
   .min, .min + 1, -1_000_001, -1, 0, 1, 1_000_001, 1 << 53, .max - 1, .max,
 ]
 
-private func modes(_ number: () -> Int64) -> JSON {
+private func states(_ number: () -> Int64) -> JSON {
   [
-    "instance": "i", "sequence": .integer(number()), "time": .integer(number()), "shift": "off",
-    "shiftSince": .integer(number()), "keyboard": "idle", "keyboardSince": .integer(number()),
+    "instance": "i", "sequence": .integer(number()), "time": .integer(number()),
+    "states": ["shift": "off", "keyboard": "idle"],
+    "since": ["shift": .integer(number()), "keyboard": .integer(number())],
   ]
 }
 
@@ -32,7 +33,8 @@ private func stream(_ number: () -> Int64) -> [String] {
   }
   func message(_ changes: [JSON], missed: Int64) -> String {
     let parameters: JSON = [
-      "state": modes(number), "changes": .array(changes), "missed": .integer(missed),
+      "state": states(number), "changes": .array(changes), "missed": .integer(missed),
+      "restarted": false,
     ]
     return (["parameters": parameters, "continues": true] as JSON).text
   }
@@ -63,8 +65,8 @@ struct ExtremeNumbersTests {
     let daemon = try ScriptedDaemon(
       in: folder.path,
       [
-        "GetState": [(["parameters": ["state": modes(number)]] as JSON).text],
-        "Trigger": [(["parameters": ["changed": true, "state": modes(number)]] as JSON).text],
+        "GetState": [(["parameters": ["state": states(number)]] as JSON).text],
+        "Trigger": [(["parameters": ["changed": true, "state": states(number)]] as JSON).text],
         "ListMachines": [machines.text], "Monitor": stream(number),
         "GetStatistics": [(["parameters": statistics(number)] as JSON).text],
       ])

@@ -93,7 +93,7 @@ struct MalformedMessageTests {
         }
         // Times and the instance differ from run to run.
         replies.append(
-          reply.replacing(/"(time|shiftSince)":\d+/) { match in #""\#(match.output.1)":TIME"# }
+          reply.replacing(/"(time|shift|keyboard)":\d+/) { match in #""\#(match.output.1)":TIME"# }
             .replacing(instance, with: "INSTANCE"))
       }
       if replies.last != "(closed)" { replies.removeLast() }

@@ -26,14 +26,14 @@ struct OutsideClientTests {
     let daemon = try RunningDaemon()
     let state = try varlink("call unix:\(daemon.stateSocket)/org.keymoded.Controller.GetState")
     #expect(state.status == 0, "\(state.errors)")
-    #expect(try JSON(parsing: Array(state.output.utf8))["state"]?["shift"] == "off")
+    #expect(try JSON(parsing: Array(state.output.utf8))["state"]?["states"]?["shift"] == "off")
     let trigger = try varlink(
       "call unix:\(daemon.controlSocket)/org.keymoded.Controller.Trigger "
         + #"'{"event":"clickSwitchButton"}'"#)
     #expect(trigger.status == 0, "\(trigger.errors)")
     let reply = try JSON(parsing: Array(trigger.output.utf8))
     #expect(reply["changed"] == true)
-    #expect(reply["state"]?["keyboard"] == "prepareToRecord")
+    #expect(reply["state"]?["states"]?["keyboard"] == "prepareToRecord")
     let refused = try varlink(
       "call unix:\(daemon.stateSocket)/org.keymoded.Controller.Trigger "
         + #"'{"event":"clickSwitchButton"}'"#)

@@ -30,7 +30,7 @@ struct ReloadTests {
 
     try reload(daemon, "shift: { threshold: 60s }\n", until: "the configuration was read again")
     let after = try control.result("\(controller).GetState")["state"]
-    for name in ["instance", "sequence", "shift", "shiftSince", "keyboard"] {
+    for name in ["instance", "sequence", "states", "since"] {
       #expect(after?[name] == before?[name])
     }
     _ = try control.result("\(controller).Trigger", ["event": "shiftPressed"])
@@ -53,7 +53,7 @@ struct ReloadTests {
     #expect(daemon.log.contains("\(file):2:35: 'tip' is none of press, tap and always\n"))
     for state in ["on", "capsLock"] {
       let reply = try control.result("\(controller).Trigger", ["event": "shiftPressed"])
-      #expect(reply["state"]?["shift"]?.string == state)
+      #expect(reply["state"]?["states"]?["shift"]?.string == state)
     }
     try reload(
       daemon, String(repeating: "shfit: {}\n", count: 60_000),

@@ -36,7 +36,7 @@ private let chat = """
 @Suite("keymodectl replay")
 struct ReplayTests {
   private static let expected = """
-    {"instance":"replay","sequence":0,"time":1,"shift":"off","shiftSince":null,"keyboard":"prepareToEditText","keyboardSince":null,"shiftTrigger":"press","locks":{"caps":null,"num":null}}
+    {"instance":"replay","sequence":0,"time":1,"shiftTrigger":"press","states":{"shift":"off","keyboard":"prepareToEditText","caps":"unknown","num":"unknown"},"since":{}}
     {"sequence":1,"time":1,"machine":"shift","from":"off","to":"on","event":"shiftPressed"}
     {"sequence":2,"time":300001,"machine":"shift","from":"on","to":"capsLock","event":"shiftPressed"}
     {"sequence":3,"time":900001,"machine":"keyboard","from":"prepareToEditText","to":"prepareToRecord","event":"clickSwitchButton"}
@@ -46,7 +46,7 @@ struct ReplayTests {
     {"sequence":7,"time":1900001,"machine":"shift","from":"capsLock","to":"off","event":"shiftPressed"}
     {"sequence":8,"time":2000001,"machine":"shift","from":"off","to":"on","event":"shiftPressed"}
     {"sequence":9,"time":2100001,"machine":"shift","from":"on","to":"off","event":"characterTyped"}
-    {"instance":"replay","sequence":9,"time":2150001,"shift":"off","shiftSince":2100001,"keyboard":"prepareToEditText","keyboardSince":1300001,"shiftTrigger":"press","locks":{"caps":null,"num":null}}
+    {"instance":"replay","sequence":9,"time":2150001,"shiftTrigger":"press","states":{"shift":"off","keyboard":"prepareToEditText","caps":"unknown","num":"unknown"},"since":{"shift":2100001,"keyboard":1300001}}
 
     """
 
@@ -264,8 +264,8 @@ struct ReplayTests {
     }
     #expect(json.lines.count == 4)
     #expect(states.map { $0["time"] } == [900_000, 1_150_001])
-    #expect(states.map { $0["shift"] } == ["capsLock", "capsLock"])
-    #expect(states.map { $0["keyboard"] } == ["prepareToEditText", "showingPanel"])
+    #expect(states.map { $0["states"]?["shift"] } == ["capsLock", "capsLock"])
+    #expect(states.map { $0["states"]?["keyboard"] } == ["prepareToEditText", "showingPanel"])
     #expect(states.map { $0["sequence"] } == [2, 4])
   }
 

@@ -15,7 +15,8 @@ final class ScriptedDaemon: Sendable {
   /// Answers to every call, of a daemon in its initial states that follows one keyboard.
   static let answers: [String: [String]] = {
     let state =
-      #"{"instance":"i","sequence":1,"time":1,"shift":"off","keyboard":"prepareToEditText"}"#
+      #"{"instance":"i","sequence":1,"time":1,"#
+      + #""states":{"shift":"off","keyboard":"prepareToEditText"},"since":{}}"#
     return [
       "GetState": #"{"state":\#(state)}"#,
       "Trigger": #"{"changed":true,"state":\#(state)}"#,
@@ -27,7 +28,7 @@ final class ScriptedDaemon: Sendable {
         + #""losses":0,"reloads":0}"#,
     ].mapValues { [#"{"parameters":\#($0)}"#] }.merging([
       "Monitor": [
-        #"{"parameters":{"state":\#(state),"changes":[],"missed":0},"continues":true}"#
+        #"{"parameters":{"state":\#(state),"changes":[],"missed":0,"restarted":false},"continues":true}"#
       ]
     ]) { $1 }
   }()

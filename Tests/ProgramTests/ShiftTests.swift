@@ -185,19 +185,19 @@ final class ShiftTests {
   ) throws -> (ScriptedDaemon, TemporaryFolder) {
     let folder = try TemporaryFolder()
     func state(_ sequence: Int) -> String {
-      #"{"instance":"i","sequence":\#(sequence),"time":1,"shift":"\#(shift)","#
-        + #""keyboard":"idle","locks":{"caps":\#(capsIsOn),"num":null}}"#
+      #"{"instance":"i","sequence":\#(sequence),"time":1,"states":{"shift":"\#(shift)","#
+        + #""keyboard":"idle","caps":"\#(capsIsOn ? "on" : "off")","num":"unknown"},"since":{}}"#
     }
     var answers = ScriptedDaemon.answers
     answers["Monitor"] = [
-      #"{"parameters":{"state":\#(state(1)),"changes":[],"missed":0},"continues":true}"#
+      #"{"parameters":{"state":\#(state(1)),"changes":[],"missed":0,"restarted":false},"continues":true}"#
     ]
     for (index, (machine, to)) in changes.enumerated() {
       let change =
         #"{"sequence":\#(index + 2),"time":1,"machine":"\#(machine)","from":"x","to":"\#(to)","#
         + #""event":"e"}"#
       answers["Monitor"]?.append(
-        #"{"parameters":{"state":\#(state(index + 2)),"changes":[\#(change)],"missed":0},"#
+        #"{"parameters":{"state":\#(state(index + 2)),"changes":[\#(change)],"missed":0,"restarted":false},"#
           + #""continues":true}"#)
     }
     let daemon = try ScriptedDaemon(in: folder.path, answers, staysAfterMonitor: true, clients: 2)

@@ -26,7 +26,7 @@ private struct Typist {
 
   mutating func nextChange() -> Change {
     let isShift = random.next() % 3 > 0
-    let names = isShift ? ["off", "on", "capsLock"] : KeyboardTable.standard.stateNames
+    let names = isShift ? ["off", "on", "capsLock"] : StateTable.standard.stateNames
     let from = states[isShift ? 0 : 1]
     let others = names.filter { $0 != from }
     let to = others[Int(random.next() % UInt64(others.count))]
@@ -85,7 +85,7 @@ struct ManyTests {
     let period = timeline.period
     let grain = Axis(period: period, zero: 0).grain
     for (machine, states) in entered {
-      let lane = machine == .shift ? timeline.shift : timeline.keyboard
+      let lane = machine == .shift ? timeline.lanes[0] : timeline.lanes[1]
       let ends = states.dropFirst().map(\.time) + [period.upperBound]
       let stretches = zip(states, ends).map { (state: $0.name, start: $0.time, end: $1) }
       let drawn = lane.spans(shorterThan: grain, until: period.upperBound)

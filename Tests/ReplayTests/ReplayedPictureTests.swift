@@ -1,5 +1,6 @@
 import KeyboardModes
 import Replay
+import TestSupport
 import Testing
 
 @Suite("Replay: locks and picture")
@@ -15,12 +16,13 @@ struct ReplayedPictureTests {
 
     """
 
-  @Test("the picture has no lane for the locks")
+  @Test("the picture has a lane for a lock that is known, and none for another")
   func locks() throws {
     let replayed = try replay(files: [Self.locks], drawing: true)
     let picture = try #require(replayed.replay.timeline).svg(title: "a title")
-    #expect(picture.contains(">2 s · 1 change · 1 press<"))
-    #expect(!picture.contains("caps ") && !picture.contains("Caps Lock"))
+    #expect(picture.contains(">2 s · 2 changes · 1 press<"))
+    #expect(picture.contains(">Caps Lock<") == picture.contains(">Num Lock<"))
+    #expect(picture.contains(">Caps Lock<"))
   }
 
   @Test("LEDs at the start are told at the first time, and a window has what they are then")
@@ -31,7 +33,7 @@ struct ReplayedPictureTests {
         "caps on", "num off", "shift on", "caps off", "caps on",
       ])
     #expect(whole.changes.prefix(3).allSatisfy { $0.time == second(1) })
-    #expect(whole.replay.modes.locks == LockStates(caps: .on, num: .off))
+    #expect(whole.replay.states.locks == LockStates(caps: .on, num: .off))
     for (from, until, numbers) in [
       (1, 1, [1, 2, 3]), (1.5, nil, [4, 5]), (2, 2.5, [4]), (nil, 0.5, []), (3, 9, [5]),
     ] as [(Double?, Double?, [Int64])] {

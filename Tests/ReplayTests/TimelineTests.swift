@@ -14,7 +14,7 @@ func change(_ machine: Machine, _ from: String, _ to: String, at time: Int64) ->
 /// A timeline of machines in their initial states.
 func timeline(from start: Int64, on clock: DisplayClock = DisplayClock()) -> Timeline {
   Timeline(
-    from: at(start), in: Controller(settings: Settings()).modes, on: clock, keyboard: .standard)
+    from: at(start), in: Controller(settings: Settings()).states, on: clock, Settings())
 }
 
 /// Changes and presses of all kinds from `start` to `start + 13 * scale`, in microseconds.
@@ -179,12 +179,12 @@ struct ContentTests {
   @Test("a table with many states and long names is drawn")
   func names() throws {
     let names = ["prepareToEditText"] + (1..<64).map { "aStateWithANameAsLongAsItMayBe\($0)" }
-    let table = try KeyboardTable.Source(
+    let table = try StateTable.Source(
       states: names, initial: names[0],
       rows: zip(names, names.dropFirst()).map { ($0, "go", $1) })
-    let modes = Controller(settings: Settings()).modes
+    let states = Controller(settings: Settings()).states
     var timeline = Timeline(
-      from: at(0), in: modes, on: DisplayClock(), keyboard: KeyboardTable(table))
+      from: at(0), in: states, on: DisplayClock(), Settings(keyboard: StateTable(table)))
     for (index, name) in names.dropFirst().enumerated() {
       timeline.add(change(.keyboard, names[index], name, at: Int64(index + 1) * 1_000_000))
     }

@@ -26,13 +26,13 @@ struct WindowTests {
   @Test("the states and the time at the end are those of the last event in the window")
   func states() throws {
     let cut = try replay(typing, until: 3.05).replay
-    #expect(cut.modes.shift == "on")
+    #expect(cut.states.shift == "on")
     #expect(cut.time == second(3))
     let whole = try replay(typing).replay
-    #expect(whole.modes.shift == "off")
+    #expect(whole.states.shift == "off")
     #expect(whole.time == second(4.1))
     let before = try replay(typing, until: 0.5).replay
-    #expect(before.modes.shift == "off")
+    #expect(before.states.shift == "off")
     #expect(before.time == nil)
   }
 
@@ -79,7 +79,7 @@ struct WindowTests {
     let tap = ["1.000000 2a 1", "1.100000 2a 0"]
     let ended = try replay(tap, settings: settings)
     #expect(ended.changes.map(\.time) == [second(1)])
-    #expect(ended.replay.modes.shift == "on")
+    #expect(ended.replay.states.shift == "on")
     // The end of the window decides nothing: the next event may be a bounce.
     let later = tap + ["1.200000 3f 1"]
     #expect(try replay(later, until: 1.104999, settings: settings).numbers == [])
@@ -111,7 +111,7 @@ struct WindowTests {
       let slow = try replay(events, from: from, settings: settings, drawing: true)
       #expect(quick.changes.count > 500)
       #expect(quick.changes == slow.changes)
-      #expect(quick.replay.modes == slow.replay.modes)
+      #expect(quick.replay.states == slow.replay.states)
       #expect(quick.replay.time == slow.replay.time)
     }
   }

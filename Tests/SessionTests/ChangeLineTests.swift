@@ -1,5 +1,6 @@
 import Session
 import KeyboardModes
+import TestSupport
 import Testing
 
 func change(
@@ -54,12 +55,12 @@ struct ChangeLineTests {
 
   @Test("states are one line, and the number of missed changes may be unknown")
   func states() {
-    let modes = Modes(
+    let states = States(
       sequence: 3, shift: "on", shiftSince: nil, keyboard: "\n", keyboardSince: nil)
     #expect(
-      ChangeLine.text(of: modes, at: Time(microseconds: 7)).description
+      ChangeLine.text(of: states, at: Time(microseconds: 7)).description
         == "     0.000007  shift is on, keyboard is \u{fffd}")
-    let locked = Modes(
+    let locked = States(
       sequence: 3, shift: "on", shiftSince: nil, keyboard: "a", keyboardSince: nil,
       locks: LockStates(caps: .on, num: .off))
     func line(_ machines: [Machine]?) -> String {

@@ -4,12 +4,13 @@ import KeyboardModes
 import System
 import StateMachines
 import Terminal
+import TestSupport
 import Testing
 
 @testable import Session
 
-private func modes(_ shift: String, _ keyboard: String, shiftSince: Int64? = nil) -> Modes {
-  Modes(
+private func states(_ shift: String, _ keyboard: String, shiftSince: Int64? = nil) -> States {
+  States(
     sequence: 1, shift: shift, shiftSince: shiftSince.map(Time.init(microseconds:)),
     keyboard: keyboard, keyboardSince: nil)
 }
@@ -81,16 +82,16 @@ struct HeldConditionsTests {
   @Test("conditions begin once and cease once, whatever happens in between")
   func edges() {
     var held = HeldConditions(conditions)
-    #expect(held.take(.states(CountedStates(modes("off", "a")), change: nil)) == nil)
-    let on = modes("on", "a", shiftSince: 50)
+    #expect(held.take(.states(CountedStates(states("off", "a")), change: nil)) == nil)
+    let on = states("on", "a", shiftSince: 50)
     let entering = StartReason(on, by: change, else: .keyboard)
     #expect(held.take(.states(CountedStates(on), change: change)) == .entered)
-    #expect(held.take(.states(CountedStates(modes("capsLock", "a")), change: change)) == nil)
-    #expect(held.take(.states(CountedStates(modes("on", "a")), change: nil)) == nil)
+    #expect(held.take(.states(CountedStates(states("capsLock", "a")), change: change)) == nil)
+    #expect(held.take(.states(CountedStates(states("on", "a")), change: nil)) == nil)
     #expect(held.startReason == entering)
-    #expect(held.take(.states(CountedStates(modes("on", "b")), change: change)) == .left)
+    #expect(held.take(.states(CountedStates(states("on", "b")), change: change)) == .left)
     #expect(held.startReason == nil)
-    #expect(held.take(.states(CountedStates(modes("off", "b")), change: change)) == nil)
+    #expect(held.take(.states(CountedStates(states("off", "b")), change: change)) == nil)
   }
 
   @Test(
@@ -99,19 +100,19 @@ struct HeldConditionsTests {
   func unknown(_ reason: StatesUpdate.Reason) {
     var held = HeldConditions(conditions)
     #expect(held.take(.unknown(reason)) == nil)
-    _ = held.take(.states(CountedStates(modes("on", "a")), change: nil))
+    _ = held.take(.states(CountedStates(states("on", "a")), change: nil))
     #expect(held.take(.unknown(reason)) == .left)
     #expect(held.take(.unknown(reason)) == nil)
-    #expect(held.take(.states(CountedStates(modes("on", "a")), change: nil)) == .entered)
-    #expect(held.startReason == StartReason(modes("on", "a"), by: nil, else: .keyboard))
+    #expect(held.take(.states(CountedStates(states("on", "a")), change: nil)) == .entered)
+    #expect(held.startReason == StartReason(states("on", "a"), by: nil, else: .keyboard))
   }
 
   @Test("a state that counts as left holds nothing")
   func elsewhere() {
     var held = HeldConditions(conditions)
-    let counted = CountedStates(modes("on", "a"), enteredElsewhere: [.keyboard])
+    let counted = CountedStates(states("on", "a"), enteredElsewhere: [.keyboard])
     #expect(held.take(.states(counted, change: nil)) == nil)
-    #expect(held.take(.states(CountedStates(modes("on", "a")), change: change)) != nil)
+    #expect(held.take(.states(CountedStates(states("on", "a")), change: change)) != nil)
   }
 
   @Test("the environment tells of the change, or of the machine that was named first")
@@ -123,17 +124,17 @@ struct HeldConditionsTests {
       entering.variables.map { "\($0.name)=\($0.value)" }
     }
     #expect(
-      variables(StartReason(modes("on", "a", shiftSince: 50), by: change, else: .keyboard)) == [
+      variables(StartReason(states("on", "a", shiftSince: 50), by: change, else: .keyboard)) == [
         "KEYMODE_MACHINE=shift", "KEYMODE_STATE=on", "KEYMODE_EVENT=shiftPressed",
         "KEYMODE_TIME=50", "KEYMODE_SHIFT=on", "KEYMODE_KEYBOARD=a", "KEYMODE_CAPS=unknown",
         "KEYMODE_NUM=unknown",
       ])
     #expect(
-      variables(StartReason(modes("on", "a"), by: nil, else: .keyboard)) == [
+      variables(StartReason(states("on", "a"), by: nil, else: .keyboard)) == [
         "KEYMODE_MACHINE=keyboard", "KEYMODE_STATE=a", "KEYMODE_EVENT=", "KEYMODE_TIME=",
         "KEYMODE_SHIFT=on", "KEYMODE_KEYBOARD=a", "KEYMODE_CAPS=unknown", "KEYMODE_NUM=unknown",
       ])
-    let on = Modes(
+    let on = States(
       sequence: 1, shift: "off", shiftSince: nil, keyboard: "a", keyboardSince: nil,
       locks: LockStates(caps: .on))
     #expect(

@@ -2,6 +2,7 @@ import KeyboardModes
 import KeymodeClient
 import System
 import Terminal
+import TestSupport
 import Testing
 import Wire
 
@@ -9,7 +10,7 @@ import Wire
 
 /// What becomes known to ``KnownStates``.
 enum KnownInput {
-  case states(Modes)
+  case states(States)
   case shift(Int64, String)
   case keyboard(Int64, String)
   case missed
@@ -24,7 +25,7 @@ private func states(
   _ keyboardSince: Int64?
 ) -> KnownInput {
   .states(
-    Modes(
+    States(
       sequence: sequence, shift: shift, shiftSince: shiftSince.map(Time.init(microseconds:)),
       keyboard: keyboard, keyboardSince: keyboardSince.map(Time.init(microseconds:))))
 }
@@ -36,8 +37,8 @@ extension KnownStates {
   fileprivate mutating func told(_ input: KnownInput) -> String {
     let update: StatesUpdate? =
       switch input {
-      case .states(let modes):
-        take(.states(StateMessage(instance: "i", time: Time(microseconds: 0), modes: modes)))
+      case .states(let states):
+        take(.states(StateMessage(instance: "i", time: Time(microseconds: 0), states: states)))
       case .shift(let sequence, let state): take(.change(change(sequence, .shift, state)))
       case .keyboard(let sequence, let state): take(.change(change(sequence, .keyboard, state)))
       case .missed: take(.missed(nil))
@@ -48,8 +49,8 @@ extension KnownStates {
     switch update {
     case .states(let states, let change):
       // A state that does not count is "?", and a change is marked.
-      let texts = Machine.modes.map { machine -> String in
-        let since = machine == .shift ? states.modes.shiftSince : states.modes.keyboardSince
+      let texts = [Machine.shift, .keyboard].map { machine -> String in
+        let since = machine == .shift ? states.states.shiftSince : states.states.keyboardSince
         return states[machine].map { $0 + (since.map { "@\($0.microseconds)" } ?? "") } ?? "?"
       }
       return texts.joined(separator: " ") + (change.map { " by \($0.machine)" } ?? "")
@@ -164,10 +165,10 @@ struct KnownStatesTests {
           sequence: sequence, time: Time(microseconds: sequence), machine: .caps, from: "x",
           to: state, event: "e"))
     }
-    let modes = Modes(
+    let states = States(
       sequence: 1, shift: "off", shiftSince: nil, keyboard: "a", keyboardSince: nil,
       locks: LockStates(caps: .off))
-    let message = StateMessage(instance: "i", time: Time(microseconds: 0), modes: modes)
+    let message = StateMessage(instance: "i", time: Time(microseconds: 0), states: states)
     #expect(caps(known.take(.states(message))) == "off")
     #expect(caps(known.take(change(2, "on"))) == "on")
     #expect(caps(known.take(.absent(.locked))) == nil)

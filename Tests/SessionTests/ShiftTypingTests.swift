@@ -32,7 +32,7 @@ private struct Timeline: CustomTestStringConvertible {
 private struct Driver {
   var typing: ShiftTyping
   var now: Int64 = 0
-  private(set) var modes = Modes(
+  private(set) var states = States(
     sequence: 1, shift: "off", shiftSince: nil, keyboard: "idle", keyboardSince: nil)
   private var session = "a"
 
@@ -45,10 +45,10 @@ private struct Driver {
     case .led(let state): return change(.caps, to: state.rawValue)
     case .found(let shift, let led, let session):
       self.session = session
-      modes = Modes(
-        sequence: modes.sequence, shift: shift, shiftSince: nil, keyboard: modes.keyboard,
+      states = States(
+        sequence: states.sequence, shift: shift, shiftSince: nil, keyboard: states.keyboard,
         keyboardSince: nil, locks: LockStates(caps: led))
-      return tell(.states(CountedStates(modes), change: nil))
+      return tell(.states(CountedStates(states), change: nil))
     case .away: return tell(.unknown(.noDaemon(.connectionLost)))
     case .locked: return tell(.unknown(.sessionNotInFront(.locked)))
     case .silent: return typing.lose(at: now)
@@ -61,14 +61,14 @@ private struct Driver {
 
   private mutating func change(_ machine: Machine, to state: String) -> [ShiftTyping.Action] {
     let change = Change(
-      sequence: modes.sequence + 1, time: Time(microseconds: now), machine: machine, from: "x",
+      sequence: states.sequence + 1, time: Time(microseconds: now), machine: machine, from: "x",
       to: state, event: "e")
-    modes = Modes(
-      sequence: change.sequence, shift: machine == .shift ? state : modes.shift, shiftSince: nil,
-      keyboard: machine == .keyboard ? state : modes.keyboard, keyboardSince: nil,
+    states = States(
+      sequence: change.sequence, shift: machine == .shift ? state : states.shift, shiftSince: nil,
+      keyboard: machine == .keyboard ? state : states.keyboard, keyboardSince: nil,
       locks: machine == .caps
-        ? LockStates(caps: LockRules.State(rawValue: state) ?? .unknown) : modes.locks)
-    return tell(.states(CountedStates(modes), change: change))
+        ? LockStates(caps: LockRules.State(rawValue: state) ?? .unknown) : states.locks)
+    return tell(.states(CountedStates(states), change: change))
   }
 
   private mutating func tell(_ update: StatesUpdate) -> [ShiftTyping.Action] {
@@ -254,7 +254,7 @@ struct ShiftTypingTests {
     mutating func tellLED() {
       guard untold != nil, isConnected else { return }
       untold = nil
-      if driver.modes.locks[.caps] != led { take(.led(led)) }
+      if driver.states.locks[.caps] != led { take(.led(led)) }
     }
 
     /// Lets time pass; the daemon tells of the LED within 1.5 s.
@@ -274,7 +274,7 @@ struct ShiftTypingTests {
 
     mutating func find(in session: String) {
       (self.session, isConnected, untold, found) = (session, true, nil, driver.now)
-      take(.found(driver.modes.shift, led, in: session))
+      take(.found(driver.states.shift, led, in: session))
     }
   }
 
@@ -290,7 +290,7 @@ struct ShiftTypingTests {
       case 0...3:
         guard world.isConnected else { break }
         let state = ["off", "on", "capsLock"].randomElement(using: &random) ?? "off"
-        if state != world.driver.modes.shift { world.take(.shift(state)) }
+        if state != world.driver.states.shift { world.take(.shift(state)) }
       case 4: world.tellLED()
       case 5:
         // The person's own key, whose LED is told at once. While a session settles, its LED and

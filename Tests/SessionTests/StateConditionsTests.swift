@@ -46,7 +46,7 @@ struct StateConditionsTests {
       (["shift"], "'shift' is not MACHINE=STATE"), (["shift="], "'shift=' is not MACHINE=STATE"),
       (["shift=on,"], "'shift=on,' is not MACHINE=STATE"), (["=on"], "'=on' is not MACHINE=STATE"),
       ([""], "'' is not MACHINE=STATE"),
-      (["capslock=on"], "unknown machine 'capslock'; expected shift, keyboard, caps or num"),
+      (["capsLock=on"], "unknown machine 'capsLock'; expected shift, keyboard, caps or num"),
       (["caps=lit"], "unknown state 'lit' of caps; expected unknown, off or on"),
       (["num=on,1"], "unknown state '1' of num; expected unknown, off or on"),
       (["shift=x"], "unknown state 'x' of shift; expected off, on or capsLock"),
@@ -62,11 +62,24 @@ struct StateConditionsTests {
 
   @Test("a state that the daemon does not have is refused")
   func unknown() throws {
-    let machines = [MachineMessage(named: "keyboard", rules: Settings().keyboard)]
-    try StateConditions(["keyboard=editingText,showingPanel"])?.check(machines)
+    let talk = StateTable(
+      try StateTable.Source(states: ["silent", "open"], initial: "silent", rows: [("silent", "press", "open")]))
+    let machines = MachineMessage.all(
+      of: Settings(machines: [Settings.TableMachine(Machine(rawValue: "talk"), talk)]))
+    func missing(_ operands: String...) throws -> [String]? {
+      try StateConditions(operands)?.check(machines).map(\.rawValue)
+    }
+    #expect(try missing("keyboard=editingText,showingPanel", "talk=open") == [])
+    #expect(try missing("layers=upper", "shift=on") == ["layers"])
     let states = "prepareToEditText, prepareToRecord, editingText or showingPanel"
     #expect(throws: UsageError("unknown state 'x' of keyboard; expected \(states)")) {
-      try StateConditions(["keyboard=editingText,x"])?.check(machines)
+      _ = try missing("keyboard=editingText,x")
+    }
+    #expect(throws: UsageError("unknown state 'opne' of talk; did you mean 'open'?")) {
+      _ = try missing("talk=opne")
+    }
+    #expect(throws: UsageError("unknown machine 'tlak'; did you mean 'talk'?")) {
+      _ = try missing("tlak=open")
     }
   }
 }

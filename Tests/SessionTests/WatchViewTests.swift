@@ -1,7 +1,9 @@
 import Session
 import KeyboardModes
 import KeymodeClient
+import TestSupport
 import Testing
+import Wire
 
 @Suite("Watching: live view")
 struct WatchViewTests {
@@ -67,7 +69,7 @@ struct WatchViewTests {
 
   @Test("of one machine, the view has one column, and none of the other's changes")
   func oneMachine() {
-    var view = WatchView(directory: "d", machines: [.keyboard])
+    var view = WatchView(directory: "d", machine: .keyboard)
     view.take(.states(states("off", "idle", since: 10 * second, at: 15 * second)), at: moment(15))
     view.take(.change(change("off", "on", at: 16 * second)), at: moment(16))
     view.take(
@@ -79,31 +81,34 @@ struct WatchViewTests {
       ])
   }
 
-  @Test("locks share a line, and their changes are in the first column", arguments: [80, 41])
-  func locks(_ columns: Int) {
-    var view = WatchView(directory: "d", machines: Machine.allCases)
-    let known = LockStates(caps: .off, num: .on)
-    view.take(.states(states("off", "idle", at: 15 * second, known)), at: moment(15))
+  @Test("a known lock and a machine of one's own have a column as wide as their states", arguments: [80, 41])
+  func columns(_ columns: Int) {
+    var view = WatchView(directory: "d")
+    let talk = Machine(rawValue: "talk")
+    let states = States(
+      sequence: 0, shift: "off", shiftSince: nil, keyboard: "idle", keyboardSince: nil,
+      locks: LockStates(caps: .off), own: [States.Entry(talk, "silent", since: Time(microseconds: 0))])
     view.take(
-      .change(change("off", "on", "ledOn", at: 20 * second, of: .caps)), at: moment(20))
-    view.take(
-      .change(change("on", "unknown", "ledGone", at: 20 * second, of: .num)), at: moment(20))
+      .states(StateMessage(instance: "i", time: Time(microseconds: 15 * second), states: states)),
+      at: moment(15))
+    view.take(.change(change("off", "on", "ledOn", at: 20 * second, of: .caps)), at: moment(20))
+    view.take(.change(change("silent", "talkingWithYou", "press", at: 22 * second, of: talk)), at: moment(22))
     let lines = lines(view, columns: columns)
     if columns == 80 {
       #expect(
         lines == [
           "connected to keymoded in d", "",
-          "              shift                      keyboard",
-          "              off                        idle", "",
-          "              caps on", "",
-          "HH:MM:SS.mmm  num unknown ← ledGone", "HH:MM:SS.mmm  caps on ← ledOn",
+          "              shift     keyboard  talk            caps",
+          "              off       idle      talkingWithYou  on",
+          "                                  for 3 s         for 5 s", "",
+          "HH:MM:SS.mmm                      talkingWithYou ← press",
+          "HH:MM:SS.mmm                                      on ← ledOn",
         ])
     } else {
-      #expect(lines[5...] == ["caps on", "", "num unknown", "caps on"])
+      #expect(lines[2] == "shift     keyboard  talk            caps")
     }
-    view.take(.change(change("unknown", "off", of: .num)), at: moment(20))
-    #expect(self.lines(view)[5] == "              caps on, num off")
-    #expect(view.timeToNext(at: moment(25)) == nil, "no duration of a lock is shown")
+    view.take(.change(change("on", "unknown", "ledGone", of: .caps)), at: moment(25))
+    #expect(!self.lines(view)[2].contains("caps"), "an unknown lock has no column")
   }
 
   @Test("before the first states, the view says what to do")

@@ -96,13 +96,13 @@ def test_recorder_runs_exactly_while_the_key_is_held(talking: Person) -> None:
 def test_daemon_wakes_four_times_a_second_while_a_release_is_awaited(talking: Person) -> None:
     process = talking.proc / str(daemon(talking))
     talking.keyboard.send(F9, PRESS)
-    wait_until(lambda: talking.state()["keyboard"] == TALKING, TALKING)
+    wait_until(lambda: talking.state()["states"]["keyboard"] == TALKING, TALKING)
     begin, before = time.monotonic(), sleeps(process)
     time.sleep(10)
     rate = (sleeps(process) - before) / (time.monotonic() - begin)
     assert 2 < rate <= 4.5
     talking.keyboard.send(F9, RELEASE)
-    wait_until(lambda: talking.state()["keyboard"] != TALKING, "the end of talking")
+    wait_until(lambda: talking.state()["states"]["keyboard"] != TALKING, "the end of talking")
     expect_sleep(process)
 
 

@@ -28,7 +28,7 @@ extension Configuration {
 
   private var lines: [String] {
     let locks = Lock.allCases.filter(settings.locks.contains).map(\.machine.rawValue)
-    return shiftLines + keyboardLines + deviceLines
+    return shiftLines + keyboardLines + machineLines + deviceLines
       + ["debounce: \(settings.debounce == .zero ? "off" : settings.debounce.written)"]
       + ledLines + list("locks:", locks)
   }
@@ -44,29 +44,55 @@ extension Configuration {
   }
 
   private var keyboardLines: [String] {
-    let table = settings.keyboard
-    let bindings = table.events.flatMap { event in
-      let chords = settings.bindings.chords(of: event)
+    ["keyboard:"] + tableLines
+      + section("  bindings:", bindingLines(of: 0).map { "    \($0)" })
+  }
+
+  /// The bindings of the machine with this index, a line for each event.
+  private func bindingLines(of machine: Int) -> [String] {
+    let table = settings.machines[machine].table
+    return table.events.flatMap { event in
+      let chords = settings.bindings.chords(of: event, of: machine)
       return list(
-        "    \(scalar(table.name(ofEvent: event))):", chords.map { "\($0.shortName)\($1.suffix)" })
+        "\(scalar(table.name(ofEvent: event))):", chords.map { "\($0.shortName)\($1.suffix)" })
     }
-    return ["keyboard:"] + tableLines + section("  bindings:", bindings)
   }
 
   /// The user's own table; nothing for the shipped one.
   private var tableLines: [String] {
     let table = settings.keyboard
     guard table != .standard else { return [] }
-    let rows = table.stateNames.flatMap { state -> [String] in
-      let ofState = table.rows.filter { $0.state == state }
-      guard !ofState.isEmpty else { return [] }
-      return ["      \(scalar(state)):"]
-        + ofState.map { "        \(scalar($0.event)): \(scalar($0.next))" }
-    }
     return [
       "  table:", "    replaces: true", "    initial: \(scalar(table.name(of: table.initial)))",
-    ] + list("    states:", table.stateNames) + list("    events:", table.eventNames)
-      + section("    rows:", rows)
+    ] + list("    states:", table.stateNames) + list("    events:", table.sentEventNames)
+      + section("    rows:", rowLines(of: table, all: false).map { "      \($0)" })
+  }
+
+  /// The rows of a table.
+  ///
+  /// - Parameter isAll: whether states without a row have a line, too.
+  private func rowLines(of table: StateTable, all isAll: Bool) -> [String] {
+    let rows = Dictionary(grouping: table.rows, by: \.state)
+    return table.stateNames.flatMap { state -> [String] in
+      let timeout = table.timeout(ofStateNamed: state).map {
+        "  after \($0.after.written): \(scalar($0.next))"
+      }
+      let lines =
+        (rows[state] ?? []).map { "  \(scalar($0.event)): \(scalar($0.next))" }
+        + [timeout].compactMap(\.self)
+      return lines.isEmpty && !isAll ? [] : section("\(scalar(state)):", lines)
+    }
+  }
+
+  /// The user's own machines.
+  private var machineLines: [String] {
+    let machines = settings.machines.enumerated().dropFirst().flatMap { index, machine in
+      let table = machine.table
+      return ["  \(scalar(machine.name.rawValue)):", "    initial: \(scalar(table.name(of: table.initial)))"]
+        + section("    rows:", rowLines(of: table, all: true).map { "      \($0)" })
+        + section("    bindings:", bindingLines(of: index).map { "      \($0)" })
+    }
+    return section("machines:", machines)
   }
 
   private var deviceLines: [String] {
@@ -77,10 +103,9 @@ extension Configuration {
   }
 
   private var ledLines: [String] {
-    let states = settings.shift.stateNames + settings.keyboard.stateNames
-    return section(
+    section(
       "leds:",
-      states.flatMap { state in
+      settings.ledStates.flatMap { state in
         leds[state].map { list("  \(scalar(state)):", $0.names) } ?? []
       })
   }
@@ -119,6 +144,7 @@ extension Timing {
     case .release: " release"
     case .hold(let duration): " hold \(duration.written)"
     case .tap: " tap"
+    case .gone: " gone"
     }
   }
 }

@@ -18,49 +18,62 @@ extension ConfigurationReader {
       replacingFile = replaces.mark.file
     }
     let table = configuration.settings.keyboard
-    for event in KeyboardTable.standard.events where !table.events.contains(event) {
+    for event in StateTable.standard.events where !table.events.contains(event) {
       configuration.settings.bindings.unbind(event)
     }
-    guard let bindings = values["bindings"] else { return true }
+    if let bindings = values["bindings"] {
+      readBindings(bindings, of: 0, each: "event", since: replacingFile)
+    }
+    return true
+  }
+
+  /// Reads the bindings of the machine with this index, whose table is known.
+  ///
+  /// - Parameters:
+  ///   - kind: what its events are called in messages.
+  ///   - first: the first file whose names have to be known.
+  mutating func readBindings(
+    _ bindings: Node, of machine: Int, each kind: String, since first: Int = 0
+  ) {
+    let table = configuration.settings.machines[machine].table
     let lists = members(
-      of: bindings, "bindings", known: table.eventNames, each: "event", since: replacingFile)
+      of: bindings, "bindings", known: table.sentEventNames, each: kind, since: first)
     // An event without a value keeps its default keys; an empty list removes them.
     let named = table.events.filter {
       lists[table.name(ofEvent: $0)].map { !$0.isEmpty } ?? false
     }
-    for event in named { configuration.settings.bindings.unbind(event) }
+    for event in named { configuration.settings.bindings.unbind(event, of: machine) }
     let wanted = named.flatMap { event in
       (lists[table.name(ofEvent: event)]?.elements ?? []).map { (event, $0) }
     }
     var bound: [Bound] = []
     // Of two bindings of a chord, the later one is the error.
     for (event, node) in wanted.sorted(by: { $0.1.mark < $1.1.mark }) {
-      guard let (chord, timing) = bind(node, to: event, named) else { continue }
+      guard let (chord, timing) = bind(node, to: event, of: machine, named) else { continue }
       bound.append((chord, timing, event, node.mark))
     }
     // Whether a warning is due depends on all bindings.
-    for binding in bound where binding.timing == .release { warnOfRelease(by: binding) }
-    return true
+    for binding in bound where binding.timing == .release { warnOfRelease(by: binding, of: machine) }
   }
 
   /// A binding in the files, and its position.
-  private typealias Bound = (chord: Chord, timing: Timing, event: KeyboardTable.Event, mark: Mark)
+  private typealias Bound = (chord: Chord, timing: Timing, event: StateTable.Event, mark: Mark)
 
   /// Binds the chord of `node`, and returns it with its timing; `nil` after an error.
   ///
   /// - Parameter named: the events that the files bind. All others have their default chords.
   private mutating func bind(
-    _ node: Node, to event: KeyboardTable.Event, _ named: [KeyboardTable.Event]
+    _ node: Node, to event: StateTable.Event, of machine: Int, _ named: [StateTable.Event]
   ) -> (Chord, Timing)? {
     if case .mapping = node.content {
       fail("write the key and its use as one text, such as 'F9 release'", at: node)
       return nil
     }
     guard let text = scalar(node), let (chord, timing) = binding(text, at: node) else { return nil }
-    guard let other = configuration.settings.bindings.bind(chord, timing, to: event) else {
-      return (chord, timing)
-    }
-    let name = configuration.settings.keyboard.name(ofEvent: other)
+    guard
+      let other = configuration.settings.bindings.bind(chord, timing, to: event, of: machine)
+    else { return (chord, timing) }
+    let name = configuration.settings.machines[machine].table.name(ofEvent: other)
     fail(
       named.contains(other)
         ? "'\(text)' is already bound to \(name)"
@@ -73,13 +86,13 @@ extension ConfigurationReader {
   /// Warns if only the release of a chord is bound: perhaps the user gave the press another key.
   /// Warns too if the press and the release send the same event. Such an event enters a state and
   /// leaves it; if another key leaves the state before the release, the release enters it again.
-  private mutating func warnOfRelease(by binding: Bound) {
-    guard let uses = configuration.settings.bindings[binding.chord] else { return }
+  private mutating func warnOfRelease(by binding: Bound, of machine: Int) {
+    guard let uses = configuration.settings.bindings[binding.chord, machine] else { return }
     if uses.events.allSatisfy({ $0.timing == .release }) {
       warn("nothing is bound to the press of \(binding.chord.shortName)", at: binding.mark)
     }
     guard uses.press == binding.event else { return }
-    let name = configuration.settings.keyboard.name(ofEvent: binding.event)
+    let name = configuration.settings.machines[machine].table.name(ofEvent: binding.event)
     warn(
       "the press sends \(name), too: if another key changes the state meanwhile, the release may "
         + "begin what it should end; use two events", at: binding.mark)
@@ -88,10 +101,12 @@ extension ConfigurationReader {
   /// The chord and the timing that a binding names; `nil` after an error.
   private mutating func binding(_ text: String, at node: Node) -> (Chord, Timing)? {
     let parts = ChordText(text)
+    let isAny = parts.names.count > 1 && parts.names[0].lowercased() == "any"
+    let names = Array(parts.names.dropFirst(isAny ? 1 : 0))
     var keys: [KeyCode] = []
-    for (place, name) in parts.names.enumerated() {
+    for (place, name) in names.enumerated() {
       guard let key = KeyCode(writtenAs: name) else {
-        let isModifier = place < parts.names.count - 1
+        let isModifier = place < names.count - 1
         fail(
           name.isEmpty ? "a key is missing" : unknownKey(name, isModifier: isModifier), at: node)
         return nil
@@ -99,7 +114,7 @@ extension ConfigurationReader {
       keys.append(key)
     }
     guard let timing = timing(parts.rest, at: node) else { return nil }
-    return chord(keys, parts.names, at: node).map { ($0, timing) }
+    return chord(keys, names, withAny: isAny, at: node).map { ($0, timing) }
   }
 
   /// The timing that the text after a chord names.
@@ -109,26 +124,31 @@ extension ConfigurationReader {
     case [], ["press"]: return .press
     case ["release"]: return .release
     case ["tap"]: return .tap
+    case ["gone"]: return .gone
     case _ where words.count == 2 && words[0] == "hold":
       return duration(words[1], at: node).map { .hold($0) }
     default:
       fail(
-        "unexpected '\(text)' after the chord; join keys by '+', or write press, release, tap or "
+        "unexpected '\(text)' after the chord; join keys by '+', or write press, release, tap, gone or "
           + "hold TIME", at: node)
       return nil
     }
   }
 
   /// The chord of `keys`, which the file calls by these names.
-  private mutating func chord(_ keys: [KeyCode], _ names: [String], at node: Node) -> Chord? {
+  private mutating func chord(
+    _ keys: [KeyCode], _ names: [String], withAny isAny: Bool, at node: Node
+  ) -> Chord? {
     do {
-      return try Chord(keys)
+      return try Chord(keys, withAny: isAny)
     } catch {
       switch error {
       case .empty: fail("a key is missing", at: node)
       case .endsInShift: fail("Shift cannot be bound: it belongs to the Shift machine", at: node)
       case .rightAltIsNotAModifier:
         fail("AltGr, the right Alt, types characters; it cannot be a modifier", at: node)
+      case .modifierWithAny:
+        fail("'Any' means that any modifiers may be held; name no others", at: node)
       case .notAModifier(let place):
         fail(
           "\(names[place]) is not a modifier; all keys before the last must be modifiers", at: node)

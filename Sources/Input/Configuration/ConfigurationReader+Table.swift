@@ -21,22 +21,22 @@ extension ConfigurationReader {
     let faultsBefore = faults.count
     let parts = members(of: node, "table", known: SettingNames.table)
     let replaces = parts["replaces"].map { isTrue($0) } ?? false
-    let shipped = KeyboardTable.standard
+    let shipped = StateTable.standard
     let states = names(
       parts["states"], "state", shipped: replaces ? [] : shipped.stateNames,
       taken: ShiftRules().stateNames)
     let events = names(
       parts["events"], "event", shipped: replaces ? [] : shipped.eventNames,
       taken: ShiftRules(timeout: .seconds(1)).eventNames)
-    let rows = rows(
+    let (rows, timeouts) = rows(
       parts["rows"], states.map(\.text), events.map(\.text), shipped: replaces ? [] : shipped.rows)
     let initial = initial(parts["initial"], replaces, states.map(\.text), at: node)
     guard faults.count == faultsBefore, let initial else { return false }
     do {
-      let table = try KeyboardTable.Source(
+      let table = try StateTable.Source(
         states: states.map(\.text), initial: initial, events: events.map(\.text), rows: rows,
         allowsUnreachable: true)
-      configuration.settings.keyboard = KeyboardTable(table)
+      configuration.settings.keyboard = StateTable(table, timeouts: timeouts)
       check(table, states: states, events: events)
     } catch {
       fail("\(error)", at: node)
@@ -49,14 +49,14 @@ extension ConfigurationReader {
     _ initial: Node?, _ replaces: Bool, _ states: [String], at table: Node
   ) -> String? {
     if let initial { return state(initial, among: states) }
-    let shipped = KeyboardTable.standard
+    let shipped = StateTable.standard
     guard replaces else { return shipped.name(of: shipped.initial) }
     fail("a table with 'replaces: true' needs an 'initial' state", at: table)
     return nil
   }
 
   /// The state that a value names; `nil` after an error.
-  private mutating func state(_ node: Node, among states: [String]) -> String? {
+  mutating func state(_ node: Node, among states: [String]) -> String? {
     guard let name = scalar(node) else { return nil }
     if states.contains(name) { return name }
     fail("unknown state '\(name)'; \(suggestion(for: name, among: states))", at: node)
@@ -71,17 +71,13 @@ extension ConfigurationReader {
     var known = Set(shipped)
     for node in list?.elements ?? [] {
       guard let text = scalar(node) else { continue }
-      if !isName(text) {
-        fail(
-          "'\(text)' is not a valid name: use a letter, then up to \(KeyboardTable.longestName - 1) letters, "
-            + "digits, '-' or '_'", at: node)
-      } else if text == Change.configured {
-        fail("'\(text)' is reserved for changes by a new configuration", at: node)
+      if !isUsable(text, at: node) {
+        continue
       } else if taken.contains(text) {
         fail(
           "'\(text)' is \(what == "state" ? "a state" : "an event") of the Shift machine", at: node)
-      } else if names.count == KeyboardTable.most, !known.contains(text) {
-        fail("there are more than \(KeyboardTable.most) \(what)s", at: node)
+      } else if names.count == StateTable.most, !known.contains(text) {
+        fail("there are more than \(StateTable.most) \(what)s", at: node)
         break
       } else if known.insert(text).inserted {
         names.append((text, node))
@@ -90,10 +86,24 @@ extension ConfigurationReader {
     return names
   }
 
+  /// Whether `text` can be the name of a state or an event; reports if not.
+  mutating func isUsable(_ text: String, at node: Node) -> Bool {
+    if !isName(text) {
+      fail(
+        "'\(text)' is not a valid name: use a letter, then up to \(StateTable.longestName - 1) letters, "
+          + "digits, '-' or '_'", at: node)
+      return false
+    }
+    let reserved = [Change.configured: "by a new configuration", StateTable.timedOut: "by time"]
+    guard let cause = reserved[text] else { return true }
+    fail("'\(text)' is reserved for changes \(cause)", at: node)
+    return false
+  }
+
   /// Whether `text` is a name that fits unescaped into JSON, the name of a unit and a class of CSS,
   /// and into the memory that keeps the states.
   private func isName(_ text: String) -> Bool {
-    guard let first = text.utf8.first, text.utf8.count <= KeyboardTable.longestName else {
+    guard let first = text.utf8.first, text.utf8.count <= StateTable.longestName else {
       return false
     }
     return isLetter(first)
@@ -105,12 +115,15 @@ extension ConfigurationReader {
 
   /// The shipped rows, and then those of the file.
   private mutating func rows(
-    _ node: Node?, _ states: [String], _ events: [String], shipped: [KeyboardTable.Row]
-  ) -> [KeyboardTable.Row] {
+    _ node: Node?, _ states: [String], _ events: [String], shipped: [StateTable.Row]
+  ) -> ([StateTable.Row], [String: StateTable.Timeout]) {
     var rows = shipped
+    var timeouts: [String: StateTable.Timeout] = [:]
     let ofStates = node.map { members(of: $0, "rows", known: states, each: "state") } ?? [:]
     for state in states {
-      guard let node = ofStates[state] else { continue }
+      guard let all = ofStates[state] else { continue }
+      let (node, timeout) = rowsByEvents(all, states)
+      timeouts[state] = timeout
       let ofEvents = members(of: node, "'\(state)'", known: events, each: "event")
       for event in events {
         guard let node = ofEvents[event], let next = self.state(node, among: states) else {
@@ -124,16 +137,61 @@ extension ConfigurationReader {
         rows.append(.init(state, event, next))
       }
     }
-    return rows
+    if let node { checkCircles(timeouts, at: node) }
+    return (rows, timeouts)
+  }
+
+  /// The rows of one state by events, and the one by time: `after 10m: silent`.
+  mutating func rowsByEvents(
+    _ node: Node, _ states: [String]
+  ) -> (byEvents: Node, timeout: StateTable.Timeout?) {
+    guard case .mapping(let pairs) = node.content else { return (node, nil) }
+    var timeout: StateTable.Timeout?
+    var isTimed = false
+    let byEvents = pairs.filter { pair in
+      let words = pair.key.text?.split(separator: " ").map(String.init) ?? []
+      guard words.first == "after" else { return true }
+      if isTimed {
+        fail("a state has one row by time at most", at: pair.key)
+      } else if words.count != 2 {
+        fail("write the time behind 'after', such as 'after 10m'", at: pair.key)
+      } else if let time = duration(
+        words[1], at: pair.key, from: .milliseconds(1), upTo: .seconds(86_400)),
+        let next = state(pair.value, among: states)
+      {
+        timeout = StateTable.Timeout(after: time, next: next)
+      }
+      isTimed = true
+      return false
+    }
+    return (Node(content: .mapping(byEvents), mark: node.mark), timeout)
+  }
+
+  /// Reports a circle of rows by time alone: after a sleep of the machine it would be walked many times.
+  mutating func checkCircles(_ timeouts: [String: StateTable.Timeout], at node: Node) {
+    for state in timeouts.keys.sorted() {
+      var path = [state]
+      while let next = timeouts[path[path.count - 1]]?.next, path.count <= timeouts.count {
+        path.append(next)
+        guard next == state else { continue }
+        // Told once, by its first state.
+        if path.min() == state {
+          let circle = path.joined(separator: ", ")
+          fail("rows by time alone lead in a circle: \(circle); let an event lead out of it", at: node)
+        }
+        break
+      }
+    }
   }
 
   /// Reports declared states that are unreachable, and declared events that no row uses.
-  private mutating func check(_ table: KeyboardTable.Source, states: [Name], events: [Name]) {
+  private mutating func check(_ table: StateTable.Source, states: [Name], events: [Name]) {
     // A table with all shipped rows extends the shipped one, even if it says `replaces`, as
     // `--print-config` prints it. Shipped states that are unreachable in it are no fault.
-    let shipped = KeyboardTable.standard
+    let shipped = StateTable.standard
     let isExtended = shipped.rows.allSatisfy(table.rows.contains)
-    let unreachable = Set(table.unreachableStates).subtracting(isExtended ? shipped.stateNames : [])
+    let unreachable = Set(configuration.settings.keyboard.unreachableStates)
+      .subtracting(isExtended ? shipped.stateNames : [])
     for (state, node) in states where unreachable.contains(state) {
       guard let node else { continue }
       fail("'\(state)' cannot be reached from the initial state '\(table.initial)'", at: node)

@@ -8,6 +8,7 @@ enum SettingNames {
   static let shift = ["threshold", "timeout", "trigger", "tap_timeout", "used_by"]
   static let devices = ["only", "ignore", "pointers"]
   static let keyboard = ["bindings", "table"]
+  static let machine = ["initial", "rows", "bindings"]
   static let table = ["replaces", "initial", "states", "events", "rows"]
 }
 
@@ -37,13 +38,14 @@ struct ConfigurationReader {
   mutating func read(_ root: Node) {
     let sections = members(
       of: root, "the configuration",
-      known: ["shift", "keyboard", "devices", "debounce", "leds", "locks"])
+      known: ["shift", "keyboard", "machines", "devices", "debounce", "leds", "locks"])
     if let shift = sections["shift"] { readShift(shift) }
-    let isTableKnown = sections["keyboard"].map { readKeyboard($0) } ?? true
+    let isKeyboardKnown = sections["keyboard"].map { readKeyboard($0) } ?? true
+    let areMachinesKnown = sections["machines"].map { readMachines($0) } ?? true
     if let devices = sections["devices"] { readDevices(devices) }
     if let debounce = sections["debounce"] { readDebounce(debounce) }
-    // The names in `leds` are states, and the keyboard's table may add some.
-    if isTableKnown, let leds = sections["leds"] { readLEDs(leds) }
+    // The names in `leds` are states, and the tables may add some.
+    if isKeyboardKnown, areMachinesKnown, let leds = sections["leds"] { readLEDs(leds) }
     readLocks(sections["locks"], leds: sections["leds"])
   }
 
@@ -132,8 +134,7 @@ struct ConfigurationReader {
   }
 
   private mutating func readLEDs(_ node: Node) {
-    let settings = configuration.settings
-    let states = settings.shift.stateNames + settings.keyboard.stateNames
+    let states = configuration.settings.ledStates
     let lists = members(of: node, "leds", known: states, each: "state", since: replacingFile)
     var leds: [String: LEDs] = [:]
     for state in states {
@@ -225,16 +226,17 @@ extension ConfigurationReader {
   }
 
   mutating func duration(
-    _ text: String, at node: Node, upTo longest: Duration = .seconds(60)
+    _ text: String, at node: Node, from least: Duration = .microseconds(1),
+    upTo longest: Duration = .seconds(60)
   ) -> Duration? {
     do {
-      return try Duration(written: text, within: .microseconds(1)...longest)
+      return try Duration(written: text, within: least...longest)
     } catch {
       switch error {
       case .noTime: fail("'\(text)' is not a time such as 500ms, 0.5s or 250us", at: node)
       case .noUnit: fail("'\(text)' has no unit; add s, ms or us", at: node)
       case .tooFine: fail("'\(text)' is finer than a microsecond", at: node)
-      case .outside: fail("'\(text)' is not between 1us and \(longest.written)", at: node)
+      case .outside: fail("'\(text)' is not between \(least.written) and \(longest.written)", at: node)
       }
       return nil
     }
@@ -244,5 +246,15 @@ extension ConfigurationReader {
     if let led = LEDs(name: name) { return led }
     fail("unknown LED '\(name)'; \(suggestion(for: name, among: LEDs.allNames))", at: node)
     return nil
+  }
+}
+
+extension Settings {
+  /// The names of the states that LEDs can show: see ``LEDRules``.
+  var ledStates: [String] {
+    shift.stateNames
+      + machines.flatMap { machine in
+        machine.table.stateNames.map { LEDRules.name(of: $0, of: machine.name) }
+      }
   }
 }

@@ -6,10 +6,10 @@ import Terminal
 /// or all names.
 func unknownName(_ name: String, _ kind: String, among known: [String]) -> String {
   if kind == "setting", let place = place(of: name) { return "'\(name)' belongs below \(place)" }
-  if kind == "event", let event = known.first, KeyCode(writtenAs: name) != nil {
+  if kind.hasPrefix("event"), let event = known.first, KeyCode(writtenAs: name) != nil {
     return "'\(name)' is a key: write the event first, such as '\(event): [\(name)]'"
   }
-  let mayBeOwn = kind != "setting" && nearest(to: name, among: known) == nil
+  let mayBeOwn = ["state", "event"].contains(kind) && nearest(to: name, among: known) == nil
   return "unknown \(kind) '\(name)'; \(suggestion(for: name, among: known))"
     + (mayBeOwn ? "; your own \(kind)s belong into keyboard.table.\(kind)s" : "") + colonHint(name)
 }
@@ -27,7 +27,7 @@ private func place(of name: String) -> String? {
   case _ where SettingNames.devices.contains(name): "'devices:'"
   case _ where SettingNames.keyboard.contains(name): "'keyboard:'"
   case _ where SettingNames.table.contains(name): "'table:' of 'keyboard:'"
-  case _ where KeyboardTable.standard.eventNames.contains(name): "'bindings:' of 'keyboard:'"
+  case _ where StateTable.standard.eventNames.contains(name): "'bindings:' of 'keyboard:'"
   default: nil
   }
 }

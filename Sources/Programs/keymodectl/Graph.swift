@@ -4,11 +4,12 @@ import KeymodeClient
 import Session
 import StateMachines
 import Terminal
+import Wire
 
 /// `keymodectl graph MACHINE`: prints the diagram of a machine, computed from its rules.
 func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Arguments) throws -> Int32 {
   guard operands.count == 1 else {
-    throw UsageError("graph takes one machine: shift, keyboard, caps or num")
+    throw UsageError("graph takes one machine, such as shift or keyboard")
   }
   let machine = try Machine(argument: operands[0])
   let format = arguments["--format"] ?? "dot"
@@ -25,7 +26,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
       try diagram(machine, of: configuration(arguments).settings)
     }
   if let daemon {
-    let state = try daemon.ask(.state).modes[machine]
+    let state = try daemon.ask(.state).states.state(of: machine)
     guard diagram.states.contains(state) else {
       let rules = file.map { "'\($0)'" } ?? "its own list of states"
       complain("keymoded is in the state '\(state)', which is missing in \(rules)")
@@ -43,18 +44,20 @@ private var languages: [String: KeyPath<Diagram, String>] {
   ["dot": \.dot, "mermaid": \.mermaid]
 }
 
-private func diagram(_ machine: Machine, of settings: Settings) -> Diagram {
-  switch machine {
-  case .shift: Diagram(of: settings.shift)
-  case .keyboard: Diagram(of: settings.keyboard)
-  case .caps, .num: Diagram(of: LockRules())
-  }
+private func diagram(_ machine: Machine, of settings: Settings) throws(UsageError) -> Diagram {
+  try diagram(machine, among: MachineMessage.all(of: settings))
 }
 
 /// The diagram of the rules that the daemon has in force.
 private func diagram(_ machine: Machine, of daemon: DaemonAddress) throws -> Diagram {
-  guard let message = try daemon.ask(.machines).first(where: { $0.name == machine.rawValue }) else {
-    throw ClientError.badReply("no machine '\(machine.rawValue)'")
+  try diagram(machine, among: try daemon.ask(.machines))
+}
+
+private func diagram(
+  _ machine: Machine, among machines: [MachineMessage]
+) throws(UsageError) -> Diagram {
+  guard let message = machines.first(where: { $0.name == machine.rawValue }) else {
+    throw UsageError(unknown: machine, among: machines.map { Machine(rawValue: $0.name) })
   }
   return Diagram(message)
 }

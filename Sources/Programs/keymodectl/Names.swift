@@ -8,7 +8,7 @@ import Wire
 /// `keymodectl __names KIND`, for the completions of shells: prints the names of a kind, each with
 /// a tab and what it means. The daemon knows them; without one, the configuration does.
 ///
-/// The kinds are `events`, the name of a machine for its states, and `conditions`, such as
+/// The kinds are `events`, the name of a machine for its states, `machines`, and `conditions`, such as
 /// `shift=on`.
 func names(_ arguments: Arguments) throws -> Int32 {
   let machines = machines(arguments["--socket-dir"], arguments["--config"])
@@ -24,7 +24,7 @@ func names(_ arguments: Arguments) throws -> Int32 {
 
 /// The machines of the daemon, or those of the configuration. The user has pressed Tab, so the
 /// daemon has little time to answer, and errors are not shown.
-private func machines(_ directory: String?, _ file: String?) -> [MachineMessage] {
+func machines(_ directory: String?, _ file: String?) -> [MachineMessage] {
   let daemon = DaemonAddress(directory, timeout: .milliseconds(300))
   if let machines = try? daemon.ask(.machines) { return machines }
   let settings = ((try? Configuration.load(file)) ?? Configuration()).settings
@@ -34,11 +34,10 @@ private func machines(_ directory: String?, _ file: String?) -> [MachineMessage]
 extension MachineMessage {
   /// The events that a program may send. Only keys and LEDs cause the others.
   var sentEvents: [String] {
-    switch Machine(rawValue: name) {
-    case .shift: ClientEvent.namesForShift
-    case .keyboard: events
-    case .caps, .num, nil: []
-    }
+    let machine = Machine(rawValue: name)
+    if machine == .shift { return ClientEvent.namesForShift }
+    guard !machine.isLock else { return [] }
+    return events.filter { $0 != StateTable.timedOut }.map { ClientEvent.prefix(of: machine) + $0 }
   }
 
   /// The names of a kind in this machine, and what they mean.
@@ -46,9 +45,11 @@ extension MachineMessage {
     switch kind {
     case "events":
       return sentEvents.map { event in
-        let states = rows.filter { $0.event == event && $0.from != $0.to }.map(\.to).distinct
+        let own = event.split(separator: ".").last.map(String.init)
+        let states = rows.filter { $0.event == own && $0.from != $0.to }.map(\.to).distinct
         return (event, "to \(listed(states, "or"))")
       }
+    case "machines": return [(name, listed(states, "or"))]
     case "conditions": return names(name).map { ("\(name)=\($0)", $1) }
     case name:
       return states.map { state in

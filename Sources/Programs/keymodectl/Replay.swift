@@ -98,17 +98,17 @@ private func print(
   to output: inout Output
 ) throws {
   if let file, !asJSON { try output.line("==> \(file) <==") }
-  func state(_ modes: Modes, at time: Time) -> StateMessage {
+  func state(_ states: States, at time: Time) -> StateMessage {
     StateMessage(
-      instance: "replay", time: time, modes: modes, shiftTrigger: replay.settings.shiftTrigger)
+      instance: "replay", time: time, states: states, shiftTrigger: replay.settings.shiftTrigger)
   }
   // Lines that name their recording are changes: thousands of recordings are one table.
   let tellsStates = asJSON && file == nil
   var hasStart = false
   do {
     while let changes = try replay.next(from: &recording) {
-      if tellsStates, !hasStart, let (modes, time) = replay.start {
-        try output.line(json: state(modes, at: time))
+      if tellsStates, !hasStart, let (states, time) = replay.start {
+        try output.line(json: state(states, at: time))
         hasStart = true
       }
       for change in changes {
@@ -124,15 +124,15 @@ private func print(
     complain(ofSkipped: recording)
     throw recording.explained(error)
   }
-  let (modes, time) = (replay.modes, replay.time ?? Time(microseconds: 0))
+  let (states, time) = (replay.states, replay.time ?? Time(microseconds: 0))
   if tellsStates {
-    if !hasStart { try output.line(json: state(modes, at: time)) }
-    try output.line(json: state(modes, at: time))
+    if !hasStart { try output.line(json: state(states, at: time)) }
+    try output.line(json: state(states, at: time))
   } else if !asJSON {
     let time = replay.clock.shown(time)
     // Without the locks that are unknown: most recordings have no LEDs.
     try output.line(
-      ChangeLine.text(of: modes, at: time, for: Machine.modes + modes.locks(.off, .on)))
+      ChangeLine.text(of: states, at: time, for: states.shown(withLocks: .off, .on)))
   }
   let unused = recording.unused
   if recording.skipped.count > 0 || !unused.isEmpty { try output.flush() }

@@ -11,18 +11,19 @@ func state(_ invocation: Invocation) throws -> Int32 {
   let machine = try operands.first.map(Machine.init(argument:))
   let state = try invocation.daemon.ask(.state)
   if let machine {
-    let name = state.modes[machine]
+    let name = try state.states.state(of: machine)
     try Output.print("\(name)", json: invocation.asJSON ? name : nil)
   } else {
-    try Output.print(state.modes.table, json: invocation.asJSON ? state : nil)
+    try Output.print(state.states.table, json: invocation.asJSON ? state : nil)
   }
   return ExitStatus.done
 }
 
-extension Modes {
+extension States {
   /// The states, a line each, without the locks that are unknown.
   var table: TerminalText {
-    let shown = Machine.modes + locks(.off, .on)
-    return shown.map { "\(padded($0.rawValue, 10))\(self[$0])" }.joined(separator: "\n")
+    let shown = shown(withLocks: .off, .on)
+    let width = max(10, 2 + (shown.map(\.rawValue.count).max() ?? 0))
+    return shown.map { "\(padded($0.rawValue, width))\(self[$0] ?? "")" }.joined(separator: "\n")
   }
 }

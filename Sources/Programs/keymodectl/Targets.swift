@@ -7,10 +7,9 @@ import Terminal
 /// service manager, until a signal ends it.
 func targets(_ invocation: Invocation) throws -> Int32 {
   let arguments = invocation.arguments
-  let machines =
-    [.keyboard] + (arguments.has("--shift") ? [.shift] : [])
-    + (arguments.has("--locks") ? Lock.allCases.map(\.machine) : [])
-  let keeper = try TargetKeeper(of: machines, report: complain)
+  let (hasShift, hasLocks) = (arguments.has("--shift"), arguments.has("--locks"))
+  let keeper = try TargetKeeper(
+    of: { $0.isLock ? hasLocks : $0 != .shift || hasShift }, report: complain)
   let signal = try keeper.keep(invocation.daemon.directory, anySession: invocation.anySession)
   Signals.deliver(signal)
   return ExitStatus.done

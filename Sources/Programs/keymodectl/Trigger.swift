@@ -12,21 +12,23 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
   let reply: TriggerMessage
   do throws(ClientError) {
     // The daemon ends a connection on which too long a call comes.
-    guard event.utf8.count <= KeyboardTable.longestName else {
+    guard event.utf8.count <= 2 * StateTable.longestName + 1 else {
       throw .refused(name: invalidParameter, parameters: .null)
     }
     reply = try daemon.ask(.trigger(event))
   } catch {
     guard case .refused(name: invalidParameter, _) = error else { throw error }
-    // The daemon's configuration decides which events the keyboard has.
+    // The daemon's configuration decides which events there are.
     let events = try daemon.ask(.machines).flatMap(\.sentEvents)
     let shown = event.count <= 64 ? event : event.prefix(63) + Sign.cut
     throw UsageError("unknown event '\(shown)'; \(suggestion(for: event, among: events))")
   }
-  try Output.print(reply.state.modes.table, json: invocation.asJSON ? reply : nil)
+  try Output.print(reply.state.states.table, json: invocation.asJSON ? reply : nil)
   if !reply.changed, !invocation.asJSON {
-    let machine: Machine = ClientEvent.namesForShift.contains(event) ? .shift : .keyboard
-    complain("ignored: nothing happens on \(event) in \(reply.state.modes[machine])")
+    let isOfShift = ClientEvent.namesForShift.contains(event)
+    let own = event.firstIndex(of: ".").map { Machine(rawValue: String(event[..<$0])) }
+    let state = try reply.state.states.state(of: own ?? (isOfShift ? .shift : .keyboard))
+    complain("ignored: nothing happens on \(event) in \(state)")
   }
   return reply.changed ? 0 : ExitStatus.no
 }

@@ -14,8 +14,8 @@ struct WatchRequest {
   /// Whether to wait for a daemon if none runs.
   let mayWait: Bool
 
-  /// The machines that are watched.
-  var machines: [Machine] { machine.map { [$0] } ?? Machine.allCases }
+  /// The machines that are watched; `nil` for all.
+  var machines: Set<Machine>? { machine.map { [$0] } }
 
   /// Whether a watch that has shown nothing yet waits after this error.
   func waits(after error: ClientError) -> Bool {
@@ -37,18 +37,21 @@ func watch(_ invocation: Invocation) throws -> Int32 {
   let request = WatchRequest(
     directory: invocation.daemon.directory, machine: machine, mayWait: invocation.mayWait)
   if arguments.has("--waybar") || arguments.isGiven("--format") {
-    let machines = machine.map { [$0] } ?? Machine.modes
-    let usual = machines.map { "{\($0)}" }.joined(separator: " ")
-    let line = StatusLine(
-      try StatusFormat(arguments["--format"] ?? usual), of: machines,
-      isForWaybar: arguments.has("--waybar"))
+    let shown = machine.map { [$0] } ?? StatusLine.usual
+    let usual = shown.map { "{\($0)}" }.joined(separator: " ")
+    let format = try StatusFormat(arguments["--format"] ?? usual)
+    if !format.machines.isSubset(of: Machine.shipped) {
+      let known = machines(arguments["--socket-dir"], arguments["--config"])
+      try format.check(among: known.map { Machine(rawValue: $0.name) })
+    }
+    let line = StatusLine(format, of: shown, isForWaybar: arguments.has("--waybar"))
     return try watch(request, line)
   }
   if !invocation.asJSON, !arguments.has("--lines"), let terminal = Terminal() {
     return try WatchScreen(terminal, request).show()
   }
   let lines = WatchedLines(request, asJSON: invocation.asJSON)
-  return try untilUnread(request, of: Set(request.machines)) { try lines.take($0) }
+  return try untilUnread(request, of: request.machines) { try lines.take($0) }
 }
 
 /// Follows the daemon until the reader of standard output has closed it. Otherwise a watch would
@@ -56,7 +59,7 @@ func watch(_ invocation: Invocation) throws -> Int32 {
 ///
 /// - Parameter retries: whether to try again where waiting does not help, such as without permission.
 private func untilUnread(
-  _ request: WatchRequest, of machines: Set<Machine>, retries: Bool = false,
+  _ request: WatchRequest, of machines: Set<Machine>?, retries: Bool = false,
   _ take: @escaping (Update) throws -> Void
 ) throws -> Int32 {
   let run = try MainLoop<Int32>()
@@ -91,7 +94,7 @@ private final class WatchedLines {
     switch update {
     case .states(let state):
       hasStates = true
-      let line = ChangeLine.text(of: state.modes, at: state.time, for: request.machine.map { [$0] })
+      let line = ChangeLine.text(of: state.states, at: state.time, for: request.machine.map { [$0] })
       if !asJSON {
         try output.line(line + (missed.map { " (missed \($0))" } ?? ""))
       } else if missed == nil {

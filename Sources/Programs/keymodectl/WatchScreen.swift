@@ -22,7 +22,7 @@ final class WatchScreen {
     (self.terminal, self.request) = (terminal, request)
     run = try MainLoop()
     view = WatchView(
-      directory: request.directory, machines: request.machines, advice: advice(request.directory))
+      directory: request.directory, machine: request.machine, advice: advice(request.directory))
   }
 
   /// Shows the live view until the user ends it.
@@ -37,7 +37,7 @@ final class WatchScreen {
       try loop.addIO(input, .readable) { [self] _ in readKey(from: input) }
     }
     clock = try loop.addTimer { [self] in draw() }
-    let daemon = try loop.follow(request.directory, of: Set(request.machines)) { [self] update in
+    let daemon = try loop.follow(request.directory, of: request.machines) { [self] update in
       run.perform { try take(update.get()) }
     }
     defer { terminal.leave() }

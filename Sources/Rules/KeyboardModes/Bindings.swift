@@ -10,41 +10,46 @@ public enum Timing: Hashable, Sendable {
   /// When the key is released sooner than ``Settings/tapTimeout`` after its press, and no other key
   /// went down in between.
   case tap
+  /// When the device goes away whose key was the last to complete the chord, whether or not the key is down.
+  case gone
 }
 
-/// The events of the keyboard machine that a chord is bound to, at most one for each timing.
+/// The events of one machine that a chord is bound to, at most one for each timing.
 public struct ChordUses: Hashable, Sendable {
   /// The event of the press.
-  public internal(set) var press: KeyboardTable.Event?
+  public internal(set) var press: StateTable.Event?
   /// The event of the release.
-  public internal(set) var release: KeyboardTable.Event?
+  public internal(set) var release: StateTable.Event?
   /// The event of a tap.
-  public internal(set) var tap: KeyboardTable.Event?
+  public internal(set) var tap: StateTable.Event?
+  /// The event of the device's going away.
+  public internal(set) var gone: StateTable.Event?
   /// The event of a hold.
-  public internal(set) var hold: KeyboardTable.Event?
+  public internal(set) var hold: StateTable.Event?
   /// How long after the press a hold is sent.
   public internal(set) var holdDuration: Duration = .zero
 
-  /// The events, in the order press, tap, hold and release.
-  public var events: [(event: KeyboardTable.Event, timing: Timing)] {
+  /// The events, in the order press, tap, hold, release and gone.
+  public var events: [(event: StateTable.Event, timing: Timing)] {
     [
       press.map { ($0, .press) }, tap.map { ($0, .tap) }, hold.map { ($0, .hold(holdDuration)) },
-      release.map { ($0, .release) },
+      release.map { ($0, .release) }, gone.map { ($0, .gone) },
     ].compactMap { $0 }
   }
 
-  /// Whether something can follow the press.
+  /// Whether something can follow the press while the key is down, or at its release.
   var hasLaterEvents: Bool { release != nil || tap != nil || hold != nil }
 
   /// Binds `timing` to `event` and returns `nil`. If it is bound already, changes nothing and
   /// returns its event.
-  mutating func bind(_ timing: Timing, to event: KeyboardTable.Event) -> KeyboardTable.Event? {
-    let place: WritableKeyPath<ChordUses, KeyboardTable.Event?> =
+  mutating func bind(_ timing: Timing, to event: StateTable.Event) -> StateTable.Event? {
+    let place: WritableKeyPath<ChordUses, StateTable.Event?> =
       switch timing {
       case .press: \.press
       case .release: \.release
       case .hold: \.hold
       case .tap: \.tap
+      case .gone: \.gone
       }
     if let bound = self[keyPath: place] { return bound }
     self[keyPath: place] = event
@@ -53,20 +58,32 @@ public struct ChordUses: Hashable, Sendable {
   }
 
   /// All that is not bound to `event`; `nil` if nothing is left.
-  func without(_ event: KeyboardTable.Event) -> ChordUses? {
+  func without(_ event: StateTable.Event) -> ChordUses? {
     var rest = ChordUses()
     for other in events where other.event != event { _ = rest.bind(other.timing, to: other.event) }
     return rest == ChordUses() ? nil : rest
   }
 }
 
-/// The bindings of chords to events of the keyboard machine.
+/// The events of one machine that a press sends, now or later.
+public struct MachineUses: Hashable, Sendable {
+  /// The index of the machine in ``Settings/machines``.
+  public let machine: Int
+  /// Its events.
+  public internal(set) var uses: ChordUses
+}
+
+/// The bindings of chords to events of the machines.
 public struct Bindings: Hashable, Sendable {
-  private var uses: [Chord: ChordUses] = [:]
+  /// For each chord, its machines in their order.
+  private var uses: [Chord: [MachineUses]] = [:]
 
   /// The keys that complete a bound chord. Cached, because every press needs it and hardly any
   /// press needs the dictionary.
   private(set) var boundKeys = KeySet()
+
+  /// Whether there is a chord with any modifiers.
+  private var haveAny = false
 
   /// Bindings without any chord.
   public init() {}
@@ -77,7 +94,7 @@ public struct Bindings: Hashable, Sendable {
   /// send `clickMoreButton`, Insert sends `tapTextField`, and Esc sends `tapBlankArea`.
   public static let standard: Bindings = {
     var bindings = Bindings()
-    let events: [(KeyCode, KeyboardTable.Event)] = [
+    let events: [(KeyCode, StateTable.Event)] = [
       (.scrollLock, .clickSwitchButton), (.dictate, .clickSwitchButton),
       (.compose, .clickMoreButton), (.emojiPicker, .clickMoreButton), (.insert, .tapTextField),
       (.escape, .tapBlankArea),
@@ -86,17 +103,38 @@ public struct Bindings: Hashable, Sendable {
     return bindings
   }()
 
-  /// The events that `chord` is bound to, or `nil`.
-  public subscript(chord: Chord) -> ChordUses? {
-    boundKeys.contains(chord.key) ? uses[chord] : nil
+  /// What `chord` itself means to a machine, by default the keyboard; `nil` if it is not bound.
+  public subscript(chord: Chord, machine: Int = 0) -> ChordUses? {
+    uses[chord]?.first { $0.machine == machine }?.uses
   }
 
-  /// The chords that are bound to `event`, with their timings, in the order of their keys' numbers.
-  public func chords(of event: KeyboardTable.Event) -> [(chord: Chord, timing: Timing)] {
+  /// What a press of `key` with these modifiers held sends: to each machine by the exact chord if that is
+  /// bound, otherwise by the chord with any modifiers; `nil` if nothing is bound.
+  @inline(__always)  // Otherwise each press would retain and release all bindings.
+  func bound(_ key: KeyCode, _ held: Modifiers) -> BoundPress? {
+    guard boundKeys.contains(key) else { return nil }
+    return find(key, held)
+  }
+
+  private func find(_ key: KeyCode, _ held: Modifiers) -> BoundPress? {
+    let exact = uses[Chord(held, key)]
+    guard haveAny, let any = uses[Chord(.any, key)] else {
+      return exact.map { BoundPress(uses: $0, isByAny: false) }
+    }
+    guard let exact else { return BoundPress(uses: any, isByAny: true) }
+    let rest = any.filter { one in !exact.contains { $0.machine == one.machine } }
+    return BoundPress(uses: (exact + rest).sorted { $0.machine < $1.machine }, isByAny: false)
+  }
+
+  /// The chords that are bound to `event` of a machine, with their timings, in the order of their keys'
+  /// numbers.
+  public func chords(
+    of event: StateTable.Event, of machine: Int = 0
+  ) -> [(chord: Chord, timing: Timing)] {
     chords.sorted {
       ($0.key.number, $0.modifiers.rawValue) < ($1.key.number, $1.modifiers.rawValue)
     }.flatMap { chord in
-      (uses[chord]?.events ?? []).filter { $0.event == event }.map { (chord, $0.timing) }
+      (self[chord, machine]?.events ?? []).filter { $0.event == event }.map { (chord, $0.timing) }
     }
   }
 
@@ -106,19 +144,33 @@ public struct Bindings: Hashable, Sendable {
   /// The keys that complete a bound chord.
   public var keys: Set<KeyCode> { Set(uses.keys.map(\.key)) }
 
-  /// Binds `chord` with a timing to `event` and returns `nil`. If that is bound already, changes
-  /// nothing and returns its event. A chord can have one hold, whatever its duration.
+  /// Binds `chord` with a timing to `event` of a machine and returns `nil`. If that is bound already,
+  /// changes nothing and returns its event. A chord can have one hold, whatever its duration.
   public mutating func bind(
-    _ chord: Chord, _ timing: Timing = .press, to event: KeyboardTable.Event
-  ) -> KeyboardTable.Event? {
-    if let bound = uses[chord, default: ChordUses()].bind(timing, to: event) { return bound }
+    _ chord: Chord, _ timing: Timing = .press, to event: StateTable.Event, of machine: Int = 0
+  ) -> StateTable.Event? {
+    var all = uses[chord] ?? []
+    let index = all.firstIndex { $0.machine >= machine } ?? all.endIndex
+    if index == all.endIndex || all[index].machine != machine {
+      all.insert(MachineUses(machine: machine, uses: ChordUses()), at: index)
+    }
+    if let bound = all[index].uses.bind(timing, to: event) { return bound }
+    uses[chord] = all
     boundKeys.insert(chord.key)
+    haveAny = haveAny || chord.modifiers == .any
     return nil
   }
 
-  /// Removes all that is bound to `event`.
-  public mutating func unbind(_ event: KeyboardTable.Event) {
-    uses = uses.compactMapValues { $0.without(event) }
+  /// Removes all that is bound to `event` of a machine.
+  public mutating func unbind(_ event: StateTable.Event, of machine: Int = 0) {
+    uses = uses.compactMapValues { all in
+      let rest = all.compactMap { one in
+        one.machine == machine
+          ? one.uses.without(event).map { MachineUses(machine: machine, uses: $0) } : one
+      }
+      return rest.isEmpty ? nil : rest
+    }
     boundKeys = KeySet(keys)
+    haveAny = uses.keys.contains { $0.modifiers == .any }
   }
 }

@@ -1,17 +1,52 @@
-/// One of the machines.
-public enum Machine: String, CaseIterable, Sendable {
-  /// The Shift machine, ``ShiftRules``.
-  case shift
-  /// The keyboard machine, ``KeyboardTable``.
-  case keyboard
-  /// Caps Lock, ``LockRules``.
-  case caps
-  /// Num Lock, ``LockRules``.
-  case num
+/// The name of a machine: Shift, the keyboard, a lock, or a machine of the user's own.
+public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
+  /// The name.
+  public let rawValue: String
 
-  /// The machines other than locks. Commands show these if the user names no machine; some also
-  /// show each lock whose state is known.
-  public static let modes: [Machine] = [.shift, .keyboard]
+  /// The machine of this name.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// The Shift machine, ``ShiftRules``.
+  public static let shift = Machine(rawValue: "shift")
+  /// The keyboard machine, whose table ``StateTable/standard`` is the shipped one.
+  public static let keyboard = Machine(rawValue: "keyboard")
+  /// Caps Lock, ``LockRules``.
+  public static let caps = Machine(rawValue: "caps")
+  /// Num Lock, ``LockRules``.
+  public static let num = Machine(rawValue: "num")
+
+  /// The machines that are always there.
+  public static let shipped = [shift, keyboard, caps, num]
+
+  /// Whether it is a lock, whose state LEDs show.
+  public var isLock: Bool { self == .caps || self == .num }
+
+  /// The bytewise order of the names.
+  public static func < (one: Machine, other: Machine) -> Bool {
+    one.rawValue.utf8.lexicographicallyPrecedes(other.rawValue.utf8)
+  }
+
+  /// How many machines of their own users may have.
+  public static let mostOwn = 8
+
+  /// Whether a machine of the user's own may have this name: a lower-case letter, then lower-case letters
+  /// and digits, at most ``StateTable/longestName``. Names of other machines, and those that something
+  /// else has in formats and environments, are taken.
+  public static func isOwnName(_ name: String) -> Bool {
+    guard let first = name.utf8.first, (97...122).contains(first),
+      name.utf8.count <= StateTable.longestName, !reserved.contains(name)
+    else { return false }
+    return name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
+  }
+
+  /// The names that no machine of the user's own may have.
+  public static let reserved =
+    shipped.map(\.rawValue) + ["machine", "state", "event", "time"]
+}
+
+extension Machine: CustomStringConvertible {
+  /// The name.
+  public var description: String { rawValue }
 }
 
 /// One transition of one machine, as programs receive it.
@@ -33,7 +68,7 @@ public struct Change: Hashable, Sendable {
   public let event: String
 
   /// The event of a change that new settings cause: their table lacks the present state, and the
-  /// keyboard machine returns to its initial state. The configuration rejects this name for events.
+  /// machine returns to its initial state. The configuration rejects this name for events.
   public static let configured = "configured"
 
   /// The greatest number of a change. Stored states with a greater one are ignored, so that
@@ -55,20 +90,41 @@ public enum ClientEvent: Hashable, Sendable {
   case shiftPressed
   /// A character was typed.
   case characterTyped
-  /// An event of the keyboard machine.
-  case keyboard(KeyboardTable.Event)
+  /// An event of the machine with this index in ``Settings/machines``.
+  case table(Int, StateTable.Event)
 
-  /// The event of this name, or `nil` if a program can send no event of this name.
-  ///
-  /// - Parameter table: the keyboard machine's table, which names its events.
-  public init?(name: String, in table: KeyboardTable = .standard) {
-    switch name {
-    case "shiftPressed": self = .shiftPressed
-    case "characterTyped": self = .characterTyped
-    default:
-      guard let event = table.event(named: name) else { return nil }
-      self = .keyboard(event)
+  /// An event of the keyboard machine.
+  public static func keyboard(_ event: StateTable.Event) -> ClientEvent { .table(0, event) }
+
+  /// The event of this name, or `nil` if a program can send no event of this name. An event of a machine
+  /// of the user's own is written `talk.press`.
+  public init?(name: String, in machines: [Settings.TableMachine] = Settings().machines) {
+    if name == Self.namesForShift[0] { self = .shiftPressed; return }
+    if name == Self.namesForShift[1] { self = .characterTyped; return }
+    for (index, machine) in machines.enumerated() {
+      let prefix = Self.prefix(of: machine.name)
+      guard name.hasPrefix(prefix),
+        let event = machine.table.event(named: String(name.dropFirst(prefix.count)))
+      else { continue }
+      self = .table(index, event)
+      return
     }
+    return nil
+  }
+
+  /// The machine that the event is for, and the event's name in changes.
+  public func address(in settings: Settings) -> (machine: Machine, event: String) {
+    switch self {
+    case .shiftPressed: (.shift, Self.namesForShift[0])
+    case .characterTyped: (.shift, Self.namesForShift[1])
+    case .table(let index, let event):
+      (settings.machines[index].name, settings.machines[index].table.name(ofEvent: event))
+    }
+  }
+
+  /// What stands before an event of this machine: `talk.`, or nothing for a shipped machine.
+  public static func prefix(of machine: Machine) -> String {
+    Machine.shipped.contains(machine) ? "" : "\(machine)."
   }
 
   /// The names of the client events for the Shift machine. `timedOut` is not among them: only time

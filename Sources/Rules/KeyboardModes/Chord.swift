@@ -1,6 +1,6 @@
 /// A key and the exact set of modifiers that must be held with it.
 public struct Chord: Hashable, Sendable {
-  /// The modifiers that must be held.
+  /// The modifiers that must be held; ``Modifiers/any`` if it does not matter.
   public let modifiers: Modifiers
   /// The key whose press completes the chord.
   public let key: KeyCode
@@ -19,12 +19,16 @@ public struct Chord: Hashable, Sendable {
     case rightAltIsNotAModifier
     /// The key at this index, before the last key, is not a modifier.
     case notAModifier(index: Int)
+    /// A modifier is named although any may be held.
+    case modifierWithAny
     /// The key at this index is the same modifier as an earlier key.
     case modifierTwice(index: Int)
   }
 
   /// The chord of `keys`: modifiers in any order, then the key. Throws the first fault found.
-  public init(_ keys: [KeyCode]) throws(Fault) {
+  ///
+  /// - Parameter isAny: whether any modifiers may be held, so that `keys` must be one key.
+  public init(_ keys: [KeyCode], withAny isAny: Bool = false) throws(Fault) {
     guard let last = keys.last else { throw .empty }
     guard !last.isShift else { throw .endsInShift }
     var modifiers: Modifiers = []
@@ -35,6 +39,7 @@ public struct Chord: Hashable, Sendable {
       guard !modifiers.contains(modifier) else { throw .modifierTwice(index: index) }
       modifiers.formUnion(modifier)
     }
-    self.init(modifiers, last)
+    guard !isAny || modifiers.isEmpty else { throw .modifierWithAny }
+    self.init(isAny ? .any : modifiers, last)
   }
 }

@@ -69,12 +69,16 @@ extension Controller {
     case .shift:
       openShifts.forget(key)
       if !belongsToShortcut(held, at: time) { pressShift(key, at: time, wasSeen: wasSeen) }
-    case .bound(let uses):
-      keys.noteShortcutKey(key, at: time)
-      useShift(with: key, at: time)
+    case .bound(let press):
+      if !press.isByAny {
+        keys.noteShortcutKey(key, at: time)
+        useShift(with: key, at: time)
+      }
       keys.consume(key)
-      if let event = uses.press { machines.send(event, at: time) }
-      openUses.begin(uses, key, at: time, wasSeen: wasSeen)
+      for one in press.uses {
+        if let event = one.uses.press { machines.send(event, to: one.machine, at: time) }
+        openUses.begin(one, key, at: time, wasSeen: wasSeen)
+      }
     case .character: typeCharacter(at: time)
     case .navigation:
       keys.noteShortcutKey(key, at: time)
@@ -93,9 +97,9 @@ extension Controller {
     _ meaning: PressMeaning, of key: DeviceKey, _ held: Modifiers, at time: Time, _ inFrame: Bool
   ) -> PressMeaning {
     guard liftedShifts.hold(key, at: time, inFrame, types: meaning.isCharacter),
-      let uses = settings.bindings[Chord(held.union(.shift), key.code)]
+      let press = settings.bindings.bound(key.code, held.union(.shift)), !press.isByAny
     else { return meaning }
-    return .bound(uses)
+    return .bound(press)
   }
 
   /// Counts the presses of Shift that waited for the end of their frame.
@@ -129,6 +133,8 @@ extension Controller {
       if isPressedWithIt != true { settleTap() }
       waitingTap.forget()
       send(openUses.endTaps())
+    } else if meaning.isByAny {
+      send(openUses.settle())
     }
     send(openUses.end(pressedAgain: key, at: time))
   }
@@ -140,7 +146,8 @@ extension Controller {
     switch meaning {
     case .inert: false
     case .button: settings.pointers
-    case .shift, .bound, .character, .navigation, .other, .altGr: true
+    case .bound(let press): !press.isByAny
+    case .shift, .character, .navigation, .other, .altGr: true
     }
   }
 
@@ -179,7 +186,7 @@ extension Controller {
   }
 
   private mutating func `repeat`(_ key: DeviceKey, at time: Time) {
-    keys.noteShortcutKey(key, at: time)
+    keys.noteRepeat(key, at: time)
     guard !keys.isConsumed(key), key.code.types(with: keys.modifiers(without: key)) else { return }
     settleTap()
     typeCharacter(at: time)

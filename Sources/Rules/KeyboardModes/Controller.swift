@@ -55,8 +55,8 @@ public struct Controller: Sendable {
   ///
   /// The settings may differ from those of the other controller, and this can cause changes: if by
   /// a shorter timeout `on` should have ended by the time of the last change, it ends at that time;
-  /// if the table lacks the keyboard machine's state, that machine changes to its initial state at
-  /// `time`, by the event ``Change/configured``.
+  /// if a machine's table lacks its state, that machine changes to its initial state at `time`, by the
+  /// event ``Change/configured``.
   ///
   /// - Parameter last: the time of the last change, if there was one.
   @discardableResult
@@ -66,20 +66,23 @@ public struct Controller: Sendable {
     machines.resume(snapshot)
     openUses.inherit(snapshot.awaitedReleases)
     if let last { machines.endOverdueShift(at: last) }
-    // The change to the initial state has this time, so what is due by then comes first.
-    if settings.keyboard.state(named: snapshot.modes.keyboard) == nil { passTime(to: time) }
-    machines.setKeyboard(settings.keyboard, in: snapshot.modes.keyboard, at: time)
+    // The change to an initial state has this time, so what is due by then comes first.
+    let isChanged = settings.machines.contains { machine in
+      snapshot.states[machine.name].map { machine.table.state(named: $0) == nil } ?? false
+    }
+    if isChanged { passTime(to: time) }
+    machines.setTables(settings.machines, from: snapshot.states, at: time, notBefore: last)
     return machines.changes
   }
 
   /// The states of all machines now.
-  public var modes: Modes { machines.modes }
+  public var states: States { machines.states }
 
   /// A snapshot from which another controller can continue.
   public var snapshot: Snapshot {
     Snapshot(
-      modes: modes, shift: machines.shiftState, shiftFound: machines.shiftFoundOn,
-      awaitedReleases: openUses.awaited(in: settings.keyboard))
+      states: states, shift: machines.shiftState, shiftFound: machines.shiftFoundOn,
+      awaitedReleases: openUses.awaited(in: settings))
   }
 
   /// Changes whenever the ``snapshot`` may have changed.
@@ -123,7 +126,7 @@ public struct Controller: Sendable {
       // The presses of these keys were not seen, so none of them is open.
       openShifts.remove(device)
       liftedShifts.remove(device)
-      for key in openUses.adopt(held, of: device, settings.keyboard) { keys.consume(key) }
+      for key in openUses.adopt(held, of: device, settings) { keys.consume(key) }
     case .key(let device, let event): process(event, DeviceKey(device, event.key))
     case .missedRelease(let device, let key, let time):
       release(DeviceKey(device, key), at: time, inFrame: false)
@@ -140,18 +143,22 @@ public struct Controller: Sendable {
       lockLEDs.remove(device)
       updateLocks(at: time)
     case .allOpened(let time):
-      send(openUses.releaseInherited(at: time, settings.keyboard))
+      send(openUses.releaseInherited(at: time, settings))
       updateLocks(at: time)
     case .leds(let device, let report, let time):
       lockLEDs.take(report, of: device)
       if let time { updateLocks(at: time) } else { lockLEDs.needsReport = true }
     case .client(let event, let time):
+      if case .table(let machine, let event) = event, machine > 0 {
+        // A machine of the user's own has nothing to do with Shift.
+        return machines.send(event, to: machine, at: time)
+      }
       settleTap()
       openShifts.removeAll()
       switch event {
       case .shiftPressed: machines.send(.shiftPressed(at: time), at: time)
       case .characterTyped: machines.send(.characterTyped, at: time)
-      case .keyboard(let event): machines.send(event, at: time)
+      case .table(let machine, let event): machines.send(event, to: machine, at: time)
       }
     case .configured(let settings, let time): configure(settings, at: time)
     }
@@ -160,7 +167,7 @@ public struct Controller: Sendable {
   private mutating func configure(_ next: Settings, at time: Time) {
     // What ends now ends by the old settings, and sends events of the old table.
     settleTap()
-    send(openUses.rebind(from: settings.keyboard, to: next, at: time))
+    send(openUses.rebind(from: settings, to: next, at: time))
     settings = next
     keys.debounce = next.debounce
     openShifts.removeAll()
@@ -168,7 +175,7 @@ public struct Controller: Sendable {
     machines.setShift(next.shift)
     // These settings were not in force when `on` was due, so it ends only now.
     machines.endOverdueShift(at: time)
-    machines.setKeyboard(next.keyboard, in: modes.keyboard, at: time)
+    machines.setTables(next.machines, from: states, at: time, notBefore: time)
     updateLocks(at: time)
   }
 
@@ -218,6 +225,7 @@ public struct Controller: Sendable {
   private mutating func begin(at time: Time) {
     passTime(to: time)
     if lockLEDs.needsReport { updateLocks(at: time) }
+    if machines.haveUndated { machines.date(at: time) }
     if keys.haveUndated { keys.dateOpenedKeys(at: time) }
   }
 
@@ -241,11 +249,15 @@ public struct Controller: Sendable {
       case .shiftTimeout:
         openShifts.removeAll()
         machines.send(.timedOut, at: next.due)
+      case .table(let machine): machines.send(.timedOut, to: machine, at: next.due)
       }
     }
   }
 
-  private enum Due { case liftedShift, use, lock, tap, shiftTimeout }
+  private enum Due {
+    case liftedShift, use, lock, tap, shiftTimeout
+    case table(Int)
+  }
 
   /// What is due first. Of what is due at one time, the first of this list.
   private var next: (due: Time, kind: Due)? {
@@ -256,11 +268,16 @@ public struct Controller: Sendable {
     consider(liftedShifts.due, .liftedShift)
     consider(openUses.due, .use)
     consider(lockLEDs.due, .lock)
-    if liftedShifts.due != nil { return next }
-    if let tapDue = waitingTap.due {
-      consider(tapDue, .tap)
-    } else {
-      consider(machines.shiftDue, .shiftTimeout)
+    if liftedShifts.due == nil {
+      if let tapDue = waitingTap.due {
+        consider(tapDue, .tap)
+      } else {
+        consider(machines.shiftDue, .shiftTimeout)
+      }
+    }
+    // A release that waits for a possible bounce has an earlier time than what is due later.
+    if let table = machines.tableDue, openUses.waitingSince.map({ table.time <= $0 }) ?? true {
+      consider(table.time, .table(table.machine))
     }
     return next
   }
@@ -268,7 +285,7 @@ public struct Controller: Sendable {
   // MARK: What is sent
 
   mutating func send(_ events: [TimedEvent]) {
-    for event in events { machines.send(event.event, at: event.time) }
+    for event in events { machines.send(event.event, to: event.machine, at: event.time) }
   }
 
   /// Tells the machines of the locks what the LEDs show.

@@ -105,6 +105,13 @@ struct HeldKeys: Sendable {
     haveUndated = haveUndated || time == nil
   }
 
+  /// Notes a repeat of `key`, unless its press was none that counts for shortcuts.
+  mutating func noteRepeat(_ key: DeviceKey, at time: Time) {
+    if !isConsumed(key) || ofShortcuts.contains(where: { $0.key == key }) {
+      noteShortcutKey(key, at: time)
+    }
+  }
+
   /// Notes that the keys that were down at opening were so at `time`: no input came in between.
   mutating func dateOpenedKeys(at time: Time) {
     haveUndated = false

@@ -18,12 +18,18 @@ public struct LEDs: OptionSet, Hashable, Sendable {
 
 /// The LEDs that show each state.
 ///
-/// Only Shift and keyboard have such LEDs. Their state names differ, so a name identifies a state.
+/// A state is named as in the configuration: alone for Shift and the keyboard, whose states have different
+/// names, and with its machine for others, such as `talk.open`. Locks have LEDs of their own.
 public struct LEDRules: Hashable, Sendable {
   private let leds: [String: LEDs]
 
   /// The LEDs that show any state. All others belong to other programs.
   public let used: LEDs
+
+  /// The name of a state of `machine`.
+  public static func name(of state: String, of machine: Machine) -> String {
+    ClientEvent.prefix(of: machine) + state
+  }
 
   /// Rules that keep these LEDs on while a machine is in the state of that name.
   public init(_ leds: [String: LEDs] = [:]) {
@@ -35,8 +41,11 @@ public struct LEDRules: Hashable, Sendable {
   public subscript(state: String) -> LEDs? { leds[state] }
 
   /// The LEDs that are on in these states; the rest of ``used`` are off.
-  public func on(in modes: Modes) -> LEDs {
-    (leds[modes.shift] ?? []).union(leds[modes.keyboard] ?? [])
+  public func on(in states: States) -> LEDs {
+    states.entries.reduce(into: []) { on, entry in
+      guard !entry.machine.isLock else { return }
+      on.formUnion(leds[Self.name(of: entry.state, of: entry.machine)] ?? [])
+    }
   }
 }
 

@@ -69,20 +69,3 @@ public enum Lock: CaseIterable, Sendable {
     }
   }
 }
-
-/// The states of all locks.
-public struct LockStates: Hashable, Sendable {
-  private var caps = LockRules.State.unknown
-  private var num = LockRules.State.unknown
-
-  /// All locks `unknown`, or in these states.
-  public init(caps: LockRules.State = .unknown, num: LockRules.State = .unknown) {
-    (self.caps, self.num) = (caps, num)
-  }
-
-  /// The state of one lock.
-  public subscript(lock: Lock) -> LockRules.State {
-    get { lock == .caps ? caps : num }
-    set { if lock == .caps { caps = newValue } else { num = newValue } }
-  }
-}

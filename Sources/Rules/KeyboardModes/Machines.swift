@@ -1,15 +1,32 @@
 import StateMachines
 
-/// The Shift machine, the keyboard machine and the locks. One sequence numbers all their changes.
+/// All machines: Shift, those whose rules are tables, and the locks. One sequence numbers their changes.
 struct Machines: Sendable {
+  /// A machine whose rules are a table.
+  private struct Table: Sendable {
+    var machine: StateMachine<StateTable>
+    /// When the present state was entered; `nil` before the time of an initial state begins.
+    private(set) var entered: Time?
+    /// When its row by time is due; `nil` if it has none.
+    private(set) var due: Time?
+
+    init(_ rules: StateTable) { machine = StateMachine(rules) }
+
+    /// The present state was entered at `time`, but its row by time is not due before `least`.
+    mutating func enter(at time: Time, notBefore least: Time? = nil) {
+      entered = time
+      due = machine.rules.timeout(of: machine.state).flatMap { time.advanced(by: $0.after) }
+        .map { max($0, least ?? $0) }
+    }
+  }
+
   private var shift: StateMachine<ShiftRules>
-  private var keyboard: StateMachine<KeyboardTable>
-  private var shiftSince: Time?
-  private var keyboardSince: Time?
+  private var tables: [Table]
   /// When the last press of Shift was found whose own time is unknown.
   private var shiftFound: Time?
-  private var locks = LockStates()
-  private var sequence: Int64 = 0
+
+  /// The states. Their order is that of ``Settings/machines``, between Shift and the locks.
+  private(set) var states: States
 
   /// The changes since ``forgetChanges()``, in order.
   private(set) var changes: [Change] = []
@@ -17,30 +34,46 @@ struct Machines: Sendable {
   /// Counts the changes, and the steps that change only the time of a press.
   private(set) var revision = 0
 
+  /// Whether a table has a row by time.
+  private var haveRowsByTime: Bool
+
+  /// Whether there are such rows, and initial states whose time may not have begun.
+  private(set) var haveUndated: Bool
+
   init(_ settings: Settings) {
     shift = StateMachine(settings.shift)
-    keyboard = StateMachine(settings.keyboard)
+    tables = settings.machines.map { Table($0.table) }
+    haveRowsByTime = settings.machines.contains(where: \.table.hasTimeouts)
+    haveUndated = haveRowsByTime
+    states = States(
+      sequence: 0,
+      [States.Entry(.shift, shift.state.name)]
+        + settings.machines.map { States.Entry($0.name, $0.table.name(of: $0.table.initial)) }
+        + Lock.allCases.map { States.Entry($0.machine, LockRules().initial.rawValue) })
   }
 
   var shiftState: ShiftRules.State { shift.state }
 
-  var modes: Modes {
-    Modes(
-      sequence: sequence, shift: shift.state.name, shiftSince: shiftSince,
-      keyboard: keyboard.rules.name(of: keyboard.state), keyboardSince: keyboardSince,
-      locks: locks)
-  }
-
   /// When the press of the present `on` was found, if its own time is unknown.
   var shiftFoundOn: Time? { shift.state == .on(since: nil) ? shiftFound : nil }
 
-  /// Whether an unused `on` ends after some time.
-  var hasTimeout: Bool { shift.rules.timeout != nil }
+  /// Whether a state may end after some time.
+  var hasTimeout: Bool { shift.rules.timeout != nil || haveRowsByTime }
 
   /// When `on` ends if it is not used; `nil` in other states, or without a timeout.
   var shiftDue: Time? {
     guard case .on(let since) = shift.state, let timeout = shift.rules.timeout else { return nil }
     return (since ?? shiftFound)?.advanced(by: timeout)
+  }
+
+  /// The row by time that is due first, and the index of its machine: of several due at one time, that of
+  /// the first machine.
+  var tableDue: (time: Time, machine: Int)? {
+    var first: (time: Time, machine: Int)?
+    for (index, table) in tables.enumerated() {
+      if let due = table.due, first.map({ due < $0.time }) ?? true { first = (due, index) }
+    }
+    return first
   }
 
   /// Forgets the changes. Their memory is used again, unless a caller still has them.
@@ -55,24 +88,24 @@ struct Machines: Sendable {
     if case .shiftPressed(nil) = event { shiftFound = time }
     // A new time of the press belongs in the snapshot, but the state has not changed.
     guard step.from.name != step.to.name else { return revision += 1 }
-    shiftSince = time
     add(.shift, step.from.name, step.to.name, event.name, at: time)
   }
 
-  mutating func send(_ event: KeyboardTable.Event, at time: Time) {
-    guard let step = keyboard.take(event) else { return }
-    keyboardSince = time
-    let table = keyboard.rules
+  /// Sends an event to the machine with this index in ``Settings/machines``.
+  mutating func send(_ event: StateTable.Event, to index: Int, at time: Time) {
+    guard let step = tables[index].machine.take(event) else { return }
+    let table = tables[index].machine.rules
+    tables[index].enter(at: time)
     add(
-      .keyboard, table.name(of: step.from), table.name(of: step.to), table.name(ofEvent: event),
-      at: time)
+      states.entries[1 + index].machine, table.name(of: step.from), table.name(of: step.to),
+      table.name(ofEvent: event), at: time)
   }
 
   mutating func send(_ event: LockRules.Event, to lock: Lock, at time: Time) {
-    let state = locks[lock]
-    guard let next = LockRules().next(state, on: event) else { return }
-    locks[lock] = next
-    add(lock.machine, state.rawValue, next.rawValue, event.rawValue, at: time)
+    guard let name = states[lock.machine], let state = LockRules.State(rawValue: name),
+      let next = LockRules().next(state, on: event)
+    else { return }
+    add(lock.machine, name, next.rawValue, event.rawValue, at: time)
   }
 
   /// Ends, at `time`, an `on` that was due to end by then.
@@ -83,22 +116,34 @@ struct Machines: Sendable {
   private mutating func add(
     _ machine: Machine, _ from: String, _ to: String, _ event: String, at time: Time
   ) {
-    sequence += 1
+    let change = Change(
+      sequence: states.sequence + 1, time: time, machine: machine, from: from, to: to, event: event)
     revision += 1
-    changes.append(
-      Change(sequence: sequence, time: time, machine: machine, from: from, to: to, event: event))
+    states.take(change)
+    changes.append(change)
   }
 
-  // MARK: Rules
+  // MARK: Time and rules
 
-  /// Continues with what another controller's snapshot has of the machines, except for the state of
-  /// the keyboard machine: see ``setKeyboard(_:in:at:)``.
+  /// Has the time of the initial states begin that no change has entered.
+  mutating func date(at time: Time) {
+    haveUndated = false
+    for index in tables.indices where tables[index].entered == nil { tables[index].enter(at: time) }
+  }
+
+  /// Continues with what another controller's snapshot has of Shift and the locks. The states of the
+  /// tables follow by ``setTables(_:from:at:)``.
   mutating func resume(_ snapshot: Controller.Snapshot) {
     shift = StateMachine(shift.rules, in: snapshot.shift)
-    shiftFound = snapshot.shiftFound ?? snapshot.modes.shiftSince
-    sequence = snapshot.modes.sequence
-    (shiftSince, keyboardSince) = (snapshot.modes.shiftSince, snapshot.modes.keyboardSince)
-    locks = snapshot.modes.locks
+    shiftFound = snapshot.shiftFound ?? snapshot.states.since(.shift)
+    let kept = [Machine.shift] + Lock.allCases.map(\.machine)
+    states.sequence = snapshot.states.sequence
+    for entry in snapshot.states.entries where kept.contains(entry.machine) {
+      guard let index = states.entries.firstIndex(where: { $0.machine == entry.machine }) else {
+        continue
+      }
+      states.entries[index] = entry
+    }
   }
 
   /// Continues the Shift machine with these rules.
@@ -106,15 +151,36 @@ struct Machines: Sendable {
     shift = StateMachine(rules, in: shift.state)
   }
 
-  /// Continues the keyboard machine with `table`, in the state called `name` or, if the table lacks
-  /// it, in the initial state.
-  mutating func setKeyboard(_ table: KeyboardTable, in name: String, at time: Time) {
-    if let state = table.state(named: name) {
-      keyboard = StateMachine(table, in: state)
-    } else {
-      keyboard = StateMachine(table)
-      keyboardSince = time
-      add(.keyboard, name, table.name(of: table.initial), Change.configured, at: time)
+  /// Continues the machines of tables, by their names: each in the state that `before` has of it or, if
+  /// its table lacks that, in the initial state, by a change. A machine that `before` lacks is in its initial
+  /// state.
+  ///
+  /// - Parameter least: the time before which nothing is due; `nil` if all is due at its own time.
+  mutating func setTables(
+    _ machines: [Settings.TableMachine], from before: States, at time: Time, notBefore least: Time?
+  ) {
+    let (shiftEntry, locks) = (states.entries[0], states.entries.suffix(Lock.allCases.count))
+    let entered = zip(states.entries.dropFirst(), tables).map { ($0.machine, $1.entered) }
+    let entries = machines.map { machine in
+      before.entries.first { $0.machine == machine.name }
+        ?? States.Entry(machine.name, machine.table.name(of: machine.table.initial))
+    }
+    let all = [shiftEntry] + entries + locks
+    if all.map(\.machine) != states.machines { revision += 1 }
+    states.entries = all
+    tables = machines.map { Table($0.table) }
+    haveRowsByTime = machines.contains(where: \.table.hasTimeouts)
+    haveUndated = false
+    for (index, entry) in entries.enumerated() {
+      let table = tables[index].machine.rules
+      if let state = table.state(named: entry.state) {
+        tables[index].machine = StateMachine(table, in: state)
+        let known = entered.first { $0.0 == entry.machine }?.1
+        tables[index].enter(at: known ?? entry.since ?? time, notBefore: least)
+      } else {
+        tables[index].enter(at: time)
+        add(entry.machine, entry.state, table.name(of: table.initial), Change.configured, at: time)
+      }
     }
   }
 }

@@ -17,6 +17,9 @@ public struct Modifiers: OptionSet, Hashable, Sendable {
   /// Either Meta (Super, Windows, Command) key.
   public static let meta = Modifiers(rawValue: 8)
 
+  /// Alone, in a chord: whatever modifiers are held. No key is this modifier.
+  public static let any = Modifiers(rawValue: 128)
+
   /// While one of these is held, a key gives a command and types no character.
   static let commands: Modifiers = [.ctrl, .alt, .meta]
 

@@ -1,13 +1,17 @@
-/// An event of the keyboard machine that is to be sent with this time.
+/// An event of a machine that is to be sent with this time.
 struct TimedEvent: Hashable, Sendable {
-  let event: KeyboardTable.Event
+  /// The index of the machine in ``Settings/machines``.
+  let machine: Int
+  let event: StateTable.Event
   let time: Time
 }
 
-/// A press that completed a bound chord, while something may follow it: a tap, a hold, or
+/// A press that completed a chord of one machine, while something may follow it: a tap, a hold, or
 /// a release.
 struct OpenUse: Sendable {
   let key: DeviceKey
+  /// The index of the machine in ``Settings/machines``.
+  var machine: Int
   var uses: ChordUses
   /// When the key went down; `nil` if that is unknown.
   let pressed: Time?
@@ -21,24 +25,34 @@ struct OpenUse: Sendable {
   /// Orders waiting releases of the same time: the smallest went up first, and acts first.
   var order = 0
 
-  init(_ uses: ChordUses, _ key: DeviceKey, pressed: Time?) {
-    (self.key, self.uses, self.pressed) = (key, uses, pressed)
+  init(_ uses: MachineUses, _ key: DeviceKey, pressed: Time?) {
+    (self.key, machine, self.uses, self.pressed) = (key, uses.machine, uses.uses, pressed)
     mayBeTap = pressed != nil
-    holdDue = uses.hold == nil ? nil : pressed?.advanced(by: uses.holdDuration)
+    holdDue = uses.uses.hold == nil ? nil : pressed?.advanced(by: uses.uses.holdDuration)
   }
 
-  /// Those uses that `settings` bind too, for the same key and to an event of the same name. The
-  /// present events are of `table`.
-  func kept(from table: KeyboardTable, by settings: Settings) -> ChordUses {
-    let bound = settings.bindings.chords.filter { $0.key == key.code }
-      .compactMap { settings.bindings[$0] }
+  /// Those uses that `next` binds too, for the same key and to an event of the same name; `nil` if there
+  /// are none.
+  func kept(from settings: Settings, by next: Settings) -> MachineUses? {
+    let name = settings.machines[machine].name
+    guard let other = next.machines.firstIndex(where: { $0.name == name }) else { return nil }
+    let bound = next.bindings.chords.filter { $0.key == key.code }
+      .compactMap { next.bindings[$0, other] }
     var kept = ChordUses()
-    for (old, use) in uses.events {
-      guard let event = settings.keyboard.event(named: table.name(ofEvent: old)),
-        bound.contains(where: { $0.events.contains { $0.event == event && $0.timing == use } })
+    for (old, timing) in uses.events {
+      let event = settings.machines[machine].table.name(ofEvent: old)
+      guard let event = next.machines[other].table.event(named: event),
+        bound.contains(where: { $0.events.contains { $0.event == event && $0.timing == timing } })
       else { continue }
-      _ = kept.bind(use, to: event)
+      _ = kept.bind(timing, to: event)
     }
-    return kept
+    return kept == ChordUses() ? nil : MachineUses(machine: other, uses: kept)
   }
+}
+
+/// A chord whose machine is told when the device of its last press goes away.
+struct GoneUse: Hashable, Sendable {
+  let machine: Int
+  let event: StateTable.Event
+  let key: DeviceKey
 }

@@ -8,9 +8,12 @@
 ///
 /// The event of a release is not lost. It is sent when the key goes up, or is found up after a loss
 /// of events, when its device goes away, and when new settings unbind it. If the daemon ends, the
-/// next one (``Controller/Snapshot``) sends it for up to six releases, if its table has the event.
+/// next one (``Controller/Snapshot``) sends it for up to six keys, if the machine has the event.
 /// While a use is open, ``Controller/take(_:keysUp:taken:)`` asks the kernel now and then, because the
 /// grab of another program hides a release.
+///
+/// A chord may serve several machines. Its release first ends the taps of all, and then sends the releases
+/// of all, each in the order of the machines.
 ///
 /// Each function returns what is to be sent, in order.
 struct OpenUses: Sendable {
@@ -23,6 +26,9 @@ struct OpenUses: Sendable {
 
   /// In the order of the presses.
   private var uses: [OpenUse] = []
+
+  /// The chords whose machine is told when a device goes away, in the order of their last presses.
+  private var goneUses: [GoneUse] = []
 
   /// The releases that the daemon before this one awaited, and whose keys no device holds so far.
   private var inherited: [AwaitedRelease] = []
@@ -39,11 +45,16 @@ struct OpenUses: Sendable {
 
   var isEmpty: Bool { uses.isEmpty }
 
-  /// The releases that are awaited, whose events are of `table`.
-  func awaited(in table: KeyboardTable) -> [AwaitedRelease] {
+  /// When the first release was that waits for a possible bounce; `nil` if none waits.
+  var waitingSince: Time? { uses.isEmpty ? nil : uses.lazy.compactMap(\.released).min() }
+
+  /// The releases that are awaited; their events are those of these settings.
+  func awaited(in settings: Settings) -> [AwaitedRelease] {
     uses.compactMap { use in
-      use.uses.release.map {
-        AwaitedRelease(key: use.key.code, event: table.name(ofEvent: $0))
+      let machine = settings.machines[use.machine]
+      return use.uses.release.map {
+        AwaitedRelease(
+          key: use.key.code, machine: machine.name, event: machine.table.name(ofEvent: $0))
       }
     } + inherited
   }
@@ -51,8 +62,14 @@ struct OpenUses: Sendable {
   // MARK: Keys
 
   /// A press of `key` completed the chord of these uses.
-  mutating func begin(_ uses: ChordUses, _ key: DeviceKey, at time: Time, wasSeen: Bool) {
-    guard uses.hasLaterEvents else { return }
+  mutating func begin(_ uses: MachineUses, _ key: DeviceKey, at time: Time, wasSeen: Bool) {
+    if let event = uses.uses.gone {
+      goneUses.removeAll {
+        ($0.machine, $0.event, $0.key.code) == (uses.machine, event, key.code)
+      }
+      goneUses.append(GoneUse(machine: uses.machine, event: event, key: key))
+    }
+    guard uses.uses.hasLaterEvents else { return }
     self.uses.append(OpenUse(uses, key, pressed: wasSeen ? time : nil))
     nextCheck = nextCheck ?? Self.check(after: time)
     revision += 1
@@ -73,9 +90,9 @@ struct OpenUses: Sendable {
 
   /// The key goes up. Its release acts at once or, with debouncing, once it can no longer bounce.
   mutating func release(_ key: DeviceKey, at time: Time) -> [TimedEvent] {
+    let order = 1 + (uses.lazy.map(\.order).max() ?? 0)
     for index in uses.indices where uses[index].key == key && uses[index].released == nil {
-      uses[index].order = 1 + (uses.lazy.map(\.order).max() ?? 0)
-      uses[index].released = time
+      (uses[index].order, uses[index].released) = (order, time)
     }
     return debounce > .zero ? [] : settle()
   }
@@ -84,11 +101,11 @@ struct OpenUses: Sendable {
   /// meanwhile is sent.
   mutating func resume(_ key: DeviceKey, at time: Time) -> [TimedEvent] {
     for index in uses.indices where uses[index].key == key { uses[index].released = nil }
-    // A use with a hold began with a press, and a press ends all earlier uses of its key.
-    guard let index = uses.firstIndex(where: { $0.key == key }), let due = uses[index].holdDue,
-      due <= time
-    else { return [] }
-    return sendHold(index, at: due)
+    var events: [TimedEvent] = []
+    while let (index, due) = next, uses[index].released == nil, due <= time {
+      events += sendHold(index, at: due)
+    }
+    return events
   }
 
   // MARK: Ends
@@ -98,38 +115,52 @@ struct OpenUses: Sendable {
   /// - Parameter device: whose uses end; without one, those of all devices.
   mutating func settle(on device: DeviceID? = nil) -> [TimedEvent] {
     var events: [TimedEvent] = []
-    while let (index, released) = earliestRelease(on: device) {
-      events += end(index, at: released)
+    while let (key, released) = earliestRelease(on: device) {
+      events += end(at: released) { $0.key == key && $0.released == released }
     }
     return events
   }
 
-  private func earliestRelease(on device: DeviceID?) -> (index: Int, released: Time)? {
-    uses.indices.lazy.filter { device == nil || uses[$0].key.device == device }
-      .compactMap { index in uses[index].released.map { (index, $0) } }
-      .min { ($0.1, uses[$0.0].order) < ($1.1, uses[$1.0].order) }
+  private func earliestRelease(on device: DeviceID?) -> (key: DeviceKey, released: Time)? {
+    uses.lazy.filter { device == nil || $0.key.device == device }
+      .compactMap { use in use.released.map { (use.key, $0, use.order) } }
+      .min { ($0.1, $0.2) < ($1.1, $1.2) }
+      .map { ($0.0, $0.1) }
   }
 
   /// Ends the uses of a device that went away.
   mutating func end(on device: DeviceID, at time: Time) -> [TimedEvent] {
-    settle(on: device) + endUnseen(at: time) { $0.key.device == device }
+    let events = settle(on: device) + endUnseen(at: time) { $0.key.device == device }
+    let gone = goneUses.filter { $0.key.device == device }.sorted { $0.machine < $1.machine }
+    goneUses.removeAll { $0.key.device == device }
+    return events + gone.map { TimedEvent(machine: $0.machine, event: $0.event, time: time) }
   }
 
   /// Ends the uses whose release `next` does not bind, and keeps the others as `next` binds them.
   ///
-  /// - Parameter table: the table of the events so far; those that are returned are of it too.
+  /// - Parameter settings: those so far; the events that are returned are of them too.
   mutating func rebind(
-    from table: KeyboardTable, to next: Settings, at time: Time
+    from settings: Settings, to next: Settings, at time: Time
   ) -> [TimedEvent] {
     let events =
       settle()
       + endUnseen(at: time) { use in
-        let kept = use.kept(from: table, by: next)
-        return !kept.hasLaterEvents || use.uses.release != nil && kept.release == nil
+        let kept = use.kept(from: settings, by: next)?.uses
+        return kept?.hasLaterEvents != true || use.uses.release != nil && kept?.release == nil
       }
     for index in uses.indices {
-      uses[index].uses = uses[index].kept(from: table, by: next)
-      if uses[index].uses.hold == nil { uses[index].holdDue = nil }
+      guard let kept = uses[index].kept(from: settings, by: next) else { continue }
+      (uses[index].machine, uses[index].uses) = (kept.machine, kept.uses)
+      if kept.uses.hold == nil { uses[index].holdDue = nil }
+    }
+    goneUses = goneUses.compactMap { use in
+      var uses = ChordUses()
+      _ = uses.bind(.gone, to: use.event)
+      let open = OpenUse(MachineUses(machine: use.machine, uses: uses), use.key, pressed: nil)
+      guard let kept = open.kept(from: settings, by: next), let event = kept.uses.gone else {
+        return nil
+      }
+      return GoneUse(machine: kept.machine, event: event, key: use.key)
     }
     if !uses.isEmpty { revision += 1 }
     (tapTimeout, debounce) = (next.tapTimeout, next.debounce)
@@ -141,22 +172,31 @@ struct OpenUses: Sendable {
     at time: Time, where isEnded: (OpenUse) -> Bool
   ) -> [TimedEvent] {
     var events: [TimedEvent] = []
-    while let index = uses.firstIndex(where: isEnded) {
-      uses[index].mayBeTap = false
-      events += end(index, at: time)
+    while let key = uses.first(where: isEnded)?.key {
+      for index in uses.indices where uses[index].key == key && isEnded(uses[index]) {
+        uses[index].mayBeTap = false
+      }
+      events += end(at: time) { $0.key == key && isEnded($0) }
     }
     return events
   }
 
-  /// Ends a use by the release of its key.
-  private mutating func end(_ index: Int, at time: Time) -> [TimedEvent] {
-    let use = uses.remove(at: index)
+  /// Ends uses of one key by its release.
+  private mutating func end(at time: Time, where isEnded: (OpenUse) -> Bool) -> [TimedEvent] {
+    let ended = uses.filter(isEnded)
+    uses.removeAll(where: isEnded)
     if uses.isEmpty { nextCheck = nil }
     revision += 1
-    let isTap = use.mayBeTap && use.pressed.map { time.isWithin(tapTimeout, of: $0) } == true
-    return [isTap ? use.uses.tap : nil, use.uses.release].compactMap { event in
-      event.map { TimedEvent(event: $0, time: time) }
+    func events(_ event: (OpenUse) -> StateTable.Event?) -> [TimedEvent] {
+      ended.compactMap { use in
+        event(use).map { TimedEvent(machine: use.machine, event: $0, time: time) }
+      }
     }
+    let taps = events { use in
+      let isTap = use.mayBeTap && use.pressed.map { time.isWithin(tapTimeout, of: $0) } == true
+      return isTap ? use.uses.tap : nil
+    }
+    return taps + events(\.uses.release)
   }
 
   // MARK: Time
@@ -183,24 +223,28 @@ struct OpenUses: Sendable {
   /// any more.
   mutating func perform() -> [TimedEvent] {
     guard let (index, due) = next else { return [] }
-    if let released = uses[index].released { return end(index, at: released) }
-    return sendHold(index, at: due)
+    let key = uses[index].key
+    guard let released = uses[index].released else { return sendHold(index, at: due) }
+    return end(at: released) { $0.key == key && $0.released == released }
   }
 
   private mutating func sendHold(_ index: Int, at due: Time) -> [TimedEvent] {
-    let bound = uses[index].uses
-    let hold = bound.hold.map { TimedEvent(event: $0, time: due) }
+    let use = uses[index]
     uses[index].holdDue = nil
     // No tap can follow a hold. If no release is bound either, the use ends here.
     uses[index].mayBeTap = false
-    return [hold].compactMap { $0 } + (bound.release == nil ? end(index, at: due) : [])
+    if use.uses.release == nil { uses.remove(at: index) }
+    if uses.isEmpty { nextCheck = nil }
+    revision += 1
+    return use.uses.hold.map { [TimedEvent(machine: use.machine, event: $0, time: due)] } ?? []
   }
 
   // MARK: The kernel
 
   /// The keys of uses that are down as far as is known, by device in the order of opening.
   var keysDown: [(device: DeviceID, keys: [KeyCode])] {
-    let down = uses.filter { $0.released == nil }.map(\.key)
+    var down: [DeviceKey] = []
+    for use in uses where use.released == nil && !down.contains(use.key) { down.append(use.key) }
     return Dictionary(grouping: down, by: \.device).sorted { $0.key < $1.key }
       .map { ($0.key, $0.value.map(\.code)) }
   }
@@ -224,18 +268,19 @@ struct OpenUses: Sendable {
   ///
   /// - Returns: the keys whose release is awaited now.
   mutating func adopt(
-    _ held: [KeyCode], of device: DeviceID, _ table: KeyboardTable
+    _ held: [KeyCode], of device: DeviceID, _ settings: Settings
   ) -> [DeviceKey] {
     guard !inherited.isEmpty else { return [] }
     var adopted: [DeviceKey] = []
     for code in held {
       while let index = inherited.firstIndex(where: { $0.key == code }) {
-        let awaited = inherited.remove(at: index)
-        guard let event = table.event(named: awaited.event) else { continue }
+        guard let (machine, event) = settings.event(inherited.remove(at: index)) else { continue }
         var release = ChordUses()
         _ = release.bind(.release, to: event)
         adopted.append(DeviceKey(device, code))
-        uses.append(OpenUse(release, DeviceKey(device, code), pressed: nil))
+        uses.append(
+          OpenUse(
+            MachineUses(machine: machine, uses: release), DeviceKey(device, code), pressed: nil))
         // Asked at the end of this batch.
         nextCheck = Time(microseconds: .min)
       }
@@ -246,11 +291,20 @@ struct OpenUses: Sendable {
 
   /// All present devices are open: a key of an inherited release that none of them has adopted is
   /// up.
-  mutating func releaseInherited(at time: Time, _ table: KeyboardTable) -> [TimedEvent] {
+  mutating func releaseInherited(at time: Time, _ settings: Settings) -> [TimedEvent] {
     guard !inherited.isEmpty else { return [] }
     revision += 1
     defer { inherited = [] }
-    return inherited.compactMap { table.event(named: $0.event) }
-      .map { TimedEvent(event: $0, time: time) }
+    return inherited.compactMap(settings.event)
+      .map { TimedEvent(machine: $0.machine, event: $0.event, time: time) }
+  }
+}
+
+extension Settings {
+  /// The event of an awaited release; `nil` if these settings lack the machine or the event.
+  fileprivate func event(_ awaited: AwaitedRelease) -> (machine: Int, event: StateTable.Event)? {
+    machines.firstIndex { $0.name == awaited.machine }.flatMap { machine in
+      machines[machine].table.event(named: awaited.event).map { (machine, $0) }
+    }
   }
 }

@@ -2,8 +2,8 @@
 public enum PressMeaning: Hashable, Sendable {
   /// It is a Shift key: the press goes to the Shift machine.
   case shift
-  /// It completes a chord that is bound to events of the keyboard machine.
-  case bound(ChordUses)
+  /// It completes a bound chord.
+  case bound(BoundPress)
   /// It types a character.
   case character
   /// It moves the cursor. A Shift that is held, or is pressed while this key is held, is part of
@@ -20,13 +20,25 @@ public enum PressMeaning: Hashable, Sendable {
 
   var isShift: Bool { if case .shift = self { true } else { false } }
   var isCharacter: Bool { if case .character = self { true } else { false } }
+
+  /// Whether Shift has nothing to do with it, although it is bound.
+  var isByAny: Bool { if case .bound(let press) = self { press.isByAny } else { false } }
+}
+
+/// A press that completes bound chords.
+public struct BoundPress: Hashable, Sendable {
+  /// What it sends, for each machine in their order.
+  public let uses: [MachineUses]
+  /// Whether only chords with any modifiers match. Such a press leaves Shift alone: it takes no press
+  /// back, ends no tap, and is no other key; and it types nothing.
+  public let isByAny: Bool
 }
 
 extension Bindings {
   /// The meaning of a press of `key` with these modifiers held.
   @inline(__always)  // Otherwise each press would retain and release all bindings.
   func meaning(of key: KeyCode, _ held: Modifiers) -> PressMeaning {
-    if let uses = self[Chord(held, key)] { return .bound(uses) }
+    if let press = bound(key, held) { return .bound(press) }
     let meaning = key.meaning
     return meaning == .character && !held.isDisjoint(with: .commands) ? .other : meaning
   }

@@ -94,8 +94,8 @@ public struct Redactor: Sendable {
       let types = bindings.meaning(of: key.code, modifiers).isCharacter
       let isLifted = inFrame.map { lifted.hold(key, at: time, $0, types: types) } ?? false
       let isNeeded =
-        isAlwaysNeeded(key) || bindings[Chord(modifiers, key.code)] != nil
-        || isLifted && bindings[Chord(modifiers.union(.shift), key.code)] != nil
+        isAlwaysNeeded(key) || bindings.bound(key.code, modifiers) != nil
+        || isLifted && bindings.bound(key.code, modifiers.union(.shift)) != nil
       codes[key] = code(of: key, isNeeded: isNeeded, &shared)
     }
     let isSilent = isBounce && isDown(codes[key], on: key.device)

@@ -31,9 +31,20 @@ public struct Settings: Hashable, Sendable {
   /// A key that is down for less than this was tapped. This matters for Shift with
   /// ``ShiftTrigger/tap``, and for chords with ``Timing/tap``.
   public var tapTimeout: Duration
-  /// The rules of the keyboard machine.
-  public var keyboard: KeyboardTable
-  /// The bindings of chords to events of the keyboard machine.
+  /// A machine whose rules are a table.
+  public struct TableMachine: Hashable, Sendable {
+    /// The name of the machine.
+    public let name: Machine
+    /// Its rules.
+    public var table: StateTable
+
+    /// The machine of this name, with these rules.
+    public init(_ name: Machine, _ table: StateTable) { (self.name, self.table) = (name, table) }
+  }
+
+  /// The machines whose rules are tables: the keyboard, and then the user's own in the order of their names.
+  public var machines: [TableMachine]
+  /// The bindings of chords to events of ``machines``.
   public var bindings: Bindings
   /// A press less than this after the key's release is a bounce of its switch and is ignored; with
   /// zero, every press counts.
@@ -44,16 +55,26 @@ public struct Settings: Hashable, Sendable {
   public var locks: Set<Lock>
 
   /// The default settings, except for the given arguments.
+  ///
+  /// - Parameter own: the user's own machines, in the order of their names.
   public init(
     shift: ShiftRules = ShiftRules(), shiftTrigger: ShiftTrigger = .press,
     shiftUsedBy: ShiftUse = .characters, tapTimeout: Duration = .milliseconds(200),
-    keyboard: KeyboardTable = .standard, bindings: Bindings = .standard,
+    keyboard: StateTable = .standard, machines own: [TableMachine] = [],
+    bindings: Bindings = .standard,
     debounce: Duration = .zero, pointers: Bool = true,
     locks: Set<Lock> = [.caps, .num]
   ) {
     (self.shift, self.shiftTrigger, self.shiftUsedBy) = (shift, shiftTrigger, shiftUsedBy)
     self.tapTimeout = tapTimeout
-    (self.keyboard, self.bindings, self.debounce) = (keyboard, bindings, debounce)
+    machines = [TableMachine(.keyboard, keyboard)] + own
+    (self.bindings, self.debounce) = (bindings, debounce)
     (self.pointers, self.locks) = (pointers, locks)
+  }
+
+  /// The rules of the keyboard machine.
+  public var keyboard: StateTable {
+    get { machines[0].table }
+    set { machines[0].table = newValue }
   }
 }

@@ -122,13 +122,3 @@ extension ShiftRules {
     return samples + (timeout == nil ? [] : [Sample(.timedOut)]) + returns
   }
 }
-
-extension Duration {
-  /// The duration in the largest unit in which it is a whole number: `500 ms`.
-  fileprivate var text: String {
-    let microseconds = wholeMicroseconds
-    if microseconds.isMultiple(of: 1_000_000) { return "\(microseconds / 1_000_000) s" }
-    if microseconds.isMultiple(of: 1000) { return "\(microseconds / 1000) ms" }
-    return "\(microseconds) µs"
-  }
-}

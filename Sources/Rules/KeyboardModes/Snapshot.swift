@@ -1,27 +1,48 @@
 /// The states of all machines after one change of the sequence.
-public struct Modes: Hashable, Sendable {
+public struct States: Hashable, Sendable {
+  /// The state of one machine.
+  public struct Entry: Hashable, Sendable {
+    /// The machine.
+    public let machine: Machine
+    /// Its state.
+    public internal(set) var state: String
+    /// The time of the change that entered it; `nil` before the machine's first change.
+    public internal(set) var since: Time?
+
+    /// Each parameter is the property of its name.
+    public init(_ machine: Machine, _ state: String, since: Time? = nil) {
+      (self.machine, self.state, self.since) = (machine, state, since)
+    }
+  }
+
   /// The number of the last change; 0 before the first.
-  public let sequence: Int64
-  /// The state of the Shift machine.
-  public let shift: String
-  /// The time of the change that entered it; `nil` before the first change.
-  public let shiftSince: Time?
-  /// The state of the keyboard machine.
-  public let keyboard: String
-  /// The time of the change that entered it; `nil` before the first change.
-  public let keyboardSince: Time?
-  /// The states of the locks.
-  public let locks: LockStates
+  public internal(set) var sequence: Int64
+
+  /// The machines and their states: Shift, the keyboard, those of the user's own in the order of their
+  /// names, and the locks.
+  public internal(set) var entries: [Entry]
 
   /// Each parameter is the property of its name.
-  public init(
-    sequence: Int64, shift: String, shiftSince: Time?, keyboard: String, keyboardSince: Time?,
-    locks: LockStates = LockStates()
-  ) {
-    self.sequence = sequence
-    (self.shift, self.shiftSince) = (shift, shiftSince)
-    (self.keyboard, self.keyboardSince) = (keyboard, keyboardSince)
-    self.locks = locks
+  public init(sequence: Int64, _ entries: [Entry]) {
+    (self.sequence, self.entries) = (sequence, entries)
+  }
+
+  /// The machines, in the order of ``entries``.
+  public var machines: [Machine] { entries.map(\.machine) }
+
+  /// The state of a machine; `nil` if there is no such machine.
+  public subscript(machine: Machine) -> String? { entry(machine)?.state }
+
+  /// The time of the change that entered the state of a machine; `nil` before the machine's first change.
+  public func since(_ machine: Machine) -> Time? { entry(machine)?.since }
+
+  private func entry(_ machine: Machine) -> Entry? { entries.first { $0.machine == machine } }
+
+  /// Notes one more change. One of a machine that is not among ``machines`` changes only the number.
+  public mutating func take(_ change: Change) {
+    sequence = change.sequence
+    guard let index = entries.firstIndex(where: { $0.machine == change.machine }) else { return }
+    (entries[index].state, entries[index].since) = (change.to, change.time)
   }
 }
 
@@ -30,8 +51,8 @@ extension Controller {
   /// part of it: the devices report them.
   public struct Snapshot: Hashable, Sendable {
     /// The states, and when they were entered.
-    public let modes: Modes
-    /// The state of the Shift machine, which knows more than its name in ``modes``.
+    public let states: States
+    /// The state of the Shift machine, which knows more than its name in ``states``.
     public let shift: ShiftRules.State
     /// When the press of the present `on` was found, if its own time is unknown.
     public let shiftFound: Time?
@@ -40,10 +61,10 @@ extension Controller {
 
     /// Each parameter is the property of its name.
     public init(
-      modes: Modes, shift: ShiftRules.State, shiftFound: Time? = nil,
+      states: States, shift: ShiftRules.State, shiftFound: Time? = nil,
       awaitedReleases: [AwaitedRelease] = []
     ) {
-      (self.modes, self.shift, self.shiftFound) = (modes, shift, shiftFound)
+      (self.states, self.shift, self.shiftFound) = (states, shift, shiftFound)
       self.awaitedReleases = awaitedReleases
     }
   }
@@ -53,9 +74,13 @@ extension Controller {
 public struct AwaitedRelease: Hashable, Sendable {
   /// The key.
   public let key: KeyCode
-  /// The name of the event that its release sends.
+  /// The machine to which its release sends an event.
+  public let machine: Machine
+  /// The name of the event.
   public let event: String
 
-  /// The release of `key`, which sends `event`.
-  public init(key: KeyCode, event: String) { (self.key, self.event) = (key, event) }
+  /// The release of `key`, which sends `event` to `machine`.
+  public init(key: KeyCode, machine: Machine = .keyboard, event: String) {
+    (self.key, self.machine, self.event) = (key, machine, event)
+  }
 }

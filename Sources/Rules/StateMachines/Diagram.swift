@@ -115,6 +115,9 @@ extension DrawableRules {
         {
           conditions.append(condition)
         }
+        if let delay = delay(of: sample.event, in: state) {
+          conditions.append("after \(delay.text)")
+        }
         arrows.append(
           Diagram.Arrow(
             from: name, to: to, event: event,
@@ -123,5 +126,20 @@ extension DrawableRules {
       }
     }
     return arrows.withoutRepetitions
+  }
+}
+
+extension Duration {
+  /// The duration in the largest unit in which it is a whole number, such as `500 ms`.
+  public var text: String {
+    let (seconds, attoseconds) = components
+    let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    let units: [(Int64, String)] = [
+      (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1000, "ms"),
+    ]
+    for (size, name) in units where microseconds >= size && microseconds.isMultiple(of: size) {
+      return "\(microseconds / size) \(name)"
+    }
+    return "\(microseconds) µs"
   }
 }

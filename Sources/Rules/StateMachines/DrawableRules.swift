@@ -15,6 +15,10 @@ public protocol DrawableRules<State, Event>: Rules {
   /// The condition, such as `the last article`, that tells `state` from others of its name, if the
   /// payload can decide what an event does; otherwise `nil`, as by default.
   func condition(of state: State) -> String?
+
+  /// How long `state` has to last to cause `event`; `nil` if time does not cause it. The default is that of
+  /// ``TimedRules``, and otherwise `nil`.
+  func delay(of event: Event, in state: State) -> Duration?
 }
 
 /// An event that represents all events with the same effect.
@@ -44,9 +48,19 @@ extension DrawableRules where Event: CaseIterable {
   public var samples: [Sample<Event>] { Event.allCases.map { Sample($0) } }
 }
 
+extension DrawableRules where Self: TimedRules {
+  /// The time after which the state causes the event.
+  public func delay(of event: Event, in state: State) -> Duration? {
+    timeout(of: state).flatMap { name(ofEvent: $0.event) == name(ofEvent: event) ? $0.after : nil }
+  }
+}
+
 extension DrawableRules {
   /// None.
   public func condition(of state: State) -> String? { nil }
+
+  /// None.
+  public func delay(of event: Event, in state: State) -> Duration? { nil }
 
   /// The names of the states, each once, in their order.
   public var stateNames: [String] { states.map(name).withoutRepetitions }

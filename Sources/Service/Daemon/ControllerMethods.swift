@@ -27,7 +27,7 @@ final class ControllerMethods {
   private let started: Int64
 
   /// The last reply to ListMachines, and its rules: a reply may be large, and slow to compute.
-  private var machines: (shift: ShiftRules, keyboard: KeyboardTable, reply: [UInt8])?
+  private var machines: (shift: ShiftRules, tables: [Settings.TableMachine], reply: [UInt8])?
 
   /// Long replies; all clients that get the same one share its memory.
   private var longReplies: Set<[UInt8]> = []
@@ -81,10 +81,15 @@ final class ControllerMethods {
     let after = try optional("after", of: call, \.integer)
     let instance = try optional("instance", of: call, \.string)
     let list = try optional("machines", of: call) {
-      $0.elements { $0.string.flatMap(Machine.init(rawValue:)) }
+      $0.elements(\.string)
     }
-    if list?.isEmpty == true { throw .invalidParameter("machines") }
-    let machines = list.map(Set.init).flatMap { $0.count < Machine.allCases.count ? $0 : nil }
+    let machines = list.map { Set($0.map(Machine.init(rawValue:))) }
+    // A machine need not be there, but it must be possible.
+    let arePossible =
+      machines?.allSatisfy { Machine.shipped.contains($0) || Machine.isOwnName($0.rawValue) } ?? true
+    guard machines?.isEmpty != true, arePossible, machines?.count ?? 0 <= 64 else {
+      throw .invalidParameter("machines")
+    }
     let (first, position) = try service.publisher.subscribe(
       after: after, instance: instance, machines: machines)
     return .stream(first: first.map { Reply.message($0, continues: true) }, position)
@@ -92,21 +97,21 @@ final class ControllerMethods {
 
   private func listMachines() -> [UInt8] {
     let settings = service.engine.controller.settings
-    if let machines, machines.shift == settings.shift, machines.keyboard == settings.keyboard {
+    if let machines, machines.shift == settings.shift, machines.tables == settings.machines {
       return machines.reply
     }
     let reply = Reply.message("machines", MachineMessage.all(of: settings))
-    machines = (settings.shift, settings.keyboard, reply)
+    machines = (settings.shift, settings.machines, reply)
     return reply
   }
 
   private func trigger(_ call: Call) throws(VarlinkError) -> TriggerMessage {
     try call.expectParameters(["event"])
-    let table = service.engine.controller.settings.keyboard
+    let machines = service.engine.controller.settings.machines
     guard let name = try optional("event", of: call, \.string),
-      let event = ClientEvent(name: name, in: table)
+      let event = ClientEvent(name: name, in: machines)
     else { throw .invalidParameter("event") }
-    let hasChanged = service.trigger(event, named: name)
+    let hasChanged = service.trigger(event)
     return TriggerMessage(changed: hasChanged, state: state)
   }
 

@@ -18,6 +18,9 @@ final class Engine {
     Set(ring.changes(after: messageStart, upTo: ring.latest).map(\.machine))
   }
 
+  /// Counts the times at which other machines were there than before.
+  private(set) var machineSets = 0
+
   /// The ID of the change sequence.
   let instance: String
 
@@ -40,13 +43,12 @@ final class Engine {
     let contents = store?.contents
     controller = Controller(settings: settings)
     instance = contents?.state.instance ?? ServiceManager.randomName()
-    let last = contents?.state.modes.sequence ?? 0
+    let last = contents?.state.states.sequence ?? 0
     let kept = contents?.changes ?? []
     ring = ChangeRing(capacity: ringCapacity, after: last - Int64(kept.count))
     var changes: [Change] = []
     if let contents {
-      let modes = contents.state.modes
-      let entered = [modes.shiftSince, modes.keyboardSince].compactMap(\.self).max()
+      let entered = contents.state.states.entries.compactMap(\.since).max()
       changes = controller.resume(
         contents.snapshot, changedLast: kept.last?.time ?? entered, at: now)
     }
@@ -55,18 +57,22 @@ final class Engine {
     commit(kept.count + changes.count, at: now)
   }
 
-  /// Has the controller process a batch, and returns whether there are changes, which are then in
-  /// the ``ring`` and in the store. For `keysUp`, see ``Controller/take(_:keysUp:taken:)``.
+  /// Has the controller process a batch, and returns whether subscribers have to be told: of changes, which
+  /// are then in the ``ring`` and in the store, or that there are other machines. For `keysUp`, see ``Controller/take(_:keysUp:taken:)``.
   func process(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }
   ) -> Bool {
     for case .synchronized in batch.inputs { losses += 1 }
     let before = revision
+    let haveSettings = batch.inputs.contains { if case .configured = $0 { true } else { false } }
+    let machines = haveSettings ? states.machines : []
     let changes = controller.take(batch, keysUp: keysUp)
+    let haveOtherMachines = haveSettings && states.machines != machines
+    if haveOtherMachines { machineSets += 1 }
     for change in changes { ring.append(change) }
     // Not only for a change: the store also keeps which releases are awaited.
     if revision != before { commit(changes.count, at: batch.reached) }
-    return !changes.isEmpty
+    return !changes.isEmpty || haveOtherMachines
   }
 
   /// Writes the message of the states and the last `count` changes, but at least of one, which a
@@ -77,7 +83,7 @@ final class Engine {
     message.removeAll(keepingCapacity: true)
     message.appendJSON { json in
       Reply.startContinuing(&json)
-      MonitorMessage.start(state(snapshot.modes, at: time), &json)
+      MonitorMessage.start(state(snapshot.states, at: time), &json)
       for change in ring.changes(after: messageStart, upTo: ring.latest) { change.write(to: &json) }
       MonitorMessage.end(0, &json)
       Reply.endContinuing(&json)
@@ -97,13 +103,13 @@ final class Engine {
   func wakeTime(asking: Bool) -> Time? { read { asking ? $0.wakeTime : $0.deadline } }
 
   /// The states of all machines.
-  var modes: Modes { read { $0.modes } }
+  var states: States { read { $0.states } }
 
   /// The states, in a message written at `time`.
-  func state(at time: Time) -> StateMessage { state(modes, at: time) }
+  func state(at time: Time) -> StateMessage { state(states, at: time) }
 
-  private func state(_ modes: Modes, at time: Time) -> StateMessage {
+  private func state(_ states: States, at time: Time) -> StateMessage {
     StateMessage(
-      instance: instance, time: time, modes: modes, shiftTrigger: read { $0.settings.shiftTrigger })
+      instance: instance, time: time, states: states, shiftTrigger: read { $0.settings.shiftTrigger })
   }
 }

@@ -56,13 +56,14 @@ final class ModeService {
 
   /// Sends a program's event, and returns whether it changed a state. Keys pressed earlier take
   /// effect first.
-  func trigger(_ event: ClientEvent, named name: String) -> Bool {
+  func trigger(_ event: ClientEvent) -> Bool {
     advance()
     let (before, time) = (engine.ring.latest, batch.reached)
+    let (machine, name) = event.address(in: engine.controller.settings)
     process(Batch([.client(event, at: time)], reached: time))
     // Counts only the event's own changes: the call may also settle a tap of Shift, or a timeout.
     return engine.ring.changes(after: before, upTo: engine.ring.latest).contains {
-      $0.event == name && $0.time == time
+      ($0.machine, $0.event, $0.time) == (machine, name, time)
     }
   }
 
@@ -84,16 +85,16 @@ final class ModeService {
   /// Shows the states on the LEDs of these rules from now on.
   func show(_ rules: LEDRules) {
     leds = rules
-    on = rules.on(in: engine.modes)
+    on = rules.on(in: engine.states)
     source.show(LEDCommand(on, of: rules.used))
   }
 
   private func process(_ batch: Batch) {
-    let hasChanges = engine.process(batch) { source.keysUp(among: $0, on: $1) }
+    let hasNews = engine.process(batch) { source.keysUp(among: $0, on: $1) }
     // Clients first: all else can be a little later.
-    if hasChanges { publisher.publish() }
+    if hasNews { publisher.publish() }
     setAlarm()
-    if hasChanges, !leds.used.isEmpty, leds.on(in: engine.modes) != on { show(leds) }
+    if hasNews, !leds.used.isEmpty, leds.on(in: engine.states) != on { show(leds) }
   }
 
   /// Sets the alarm if its time has changed: setting it takes longer than most keys do.

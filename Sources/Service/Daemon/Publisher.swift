@@ -11,6 +11,9 @@ struct SubscriberPosition: Equatable {
 
   /// The number of the last change of the partly sent message; `nil` between messages.
   var endOfMessage: Int64?
+
+  /// The ``Engine/machineSets`` of the states that it was sent last.
+  var machineSets = 0
 }
 
 /// Sends subscribers the changes.
@@ -100,7 +103,8 @@ final class Publisher {
   ) throws(VarlinkError) -> (MonitorMessage?, SubscriberPosition) {
     let ring = engine.ring
     let state = engine.state(at: source.now)
-    let latest = SubscriberPosition(sequence: ring.latest, machines: machines)
+    let latest = SubscriberPosition(
+      sequence: ring.latest, machines: machines, machineSets: engine.machineSets)
     switch (after, instance) {
     case (nil, nil): break
     case (nil, .some): throw .invalidParameter("after")
@@ -110,7 +114,8 @@ final class Publisher {
       return (MonitorMessage(state: state, changes: [], missed: nil), latest)
     case (.some(let after), .some):
       guard 0...ring.latest ~= after else { throw .invalidParameter("after") }
-      var position = SubscriberPosition(sequence: after, machines: machines)
+      var position = latest
+      position.sequence = after
       passOver(&position)
       guard position.sequence < ring.latest else { break }
       // A message has the time at which it was written, so this subscriber gets a new one.
@@ -129,11 +134,12 @@ final class Publisher {
     let latest = engine.ring.latest
     let isFirst = position.endOfMessage == nil
     if isFirst { passOver(&position) }
-    guard !isFirst || position.sequence < latest else { return nil }
+    let areMachinesOther = position.machineSets != engine.machineSets
+    guard !isFirst || position.sequence < latest || areMachinesOther else { return nil }
     if isPresent, isFirst, position.sequence == engine.messageStart,
       position.machines?.isSuperset(of: engine.messageMachines) ?? true
     {
-      position.sequence = latest
+      (position.sequence, position.machineSets) = (latest, engine.machineSets)
       return engine.message
     }
     let part: Part
@@ -189,7 +195,8 @@ final class Publisher {
     return Part(
       start: start,
       end: SubscriberPosition(
-        sequence: reached, machines: start.machines, endOfMessage: isWhole ? nil : endOfMessage),
+        sequence: reached, machines: start.machines, endOfMessage: isWhole ? nil : endOfMessage,
+        machineSets: isFirst ? engine.machineSets : start.machineSets),
       latest: ring.latest, isNotice: isLost, bytes: bytes)
   }
 }

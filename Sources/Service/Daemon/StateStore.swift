@@ -21,15 +21,16 @@ final class StateStore {
 
     var snapshot: Controller.Snapshot {
       Controller.Snapshot(
-        modes: state.modes, shift: shift, shiftFound: shiftFound, awaitedReleases: awaitedReleases)
+        states: state.states, shift: shift, shiftFound: shiftFound, awaitedReleases: awaitedReleases)
     }
   }
 
-  /// How many awaited releases are kept. More are hardly ever awaited at once.
-  private static let mostReleases = 6
+  /// Of how many keys the awaited releases are kept. More are hardly ever awaited at once.
+  private static let mostKeys = 6
 
-  /// How many of the last changes are kept. One input seldom makes more.
-  static let mostChanges = 8
+  /// How many of the last changes are kept: what one release can make, a tap and a release for each machine
+  /// that keys serve.
+  static let mostChanges = 2 * (1 + Machine.mostOwn)
 
   /// What the previous daemon left; `nil` if it is invalid, or if there was none.
   let contents: Contents?
@@ -57,9 +58,13 @@ final class StateStore {
         if let found = snapshot.shiftFound { json.member("found", found) }
         json.name("awaitedReleases")
         json.open("[")
-        for release in snapshot.awaitedReleases.prefix(Self.mostReleases) {
+        var keys: Set<KeyCode> = []
+        for release in snapshot.awaitedReleases {
+          guard keys.contains(release.key) || keys.count < Self.mostKeys else { continue }
+          keys.insert(release.key)
           json.object { json in
             json.member("key", Int64(release.key.number))
+            json.member("machine", release.machine.rawValue)
             json.member("event", release.event)
           }
         }
@@ -76,17 +81,19 @@ extension StateStore.Contents {
   fileprivate init?(_ message: some Collection<UInt8>, _ own: some Collection<UInt8>) {
     guard let reply = try? Reply(parsing: Array(message)), let json = try? JSON(parsing: own),
       let message = MonitorMessage(reply.parameters),
-      0...Change.greatestSequence ~= message.state.modes.sequence,
+      0...Change.greatestSequence ~= message.state.states.sequence,
       let releases = json["awaitedReleases"]?.elements(AwaitedRelease.init)
     else { return nil }
     let (state, changes) = (message.state, message.changes)
     let pressed = json["pressed"]?.integer.map(Time.init(microseconds:))
     let shifts: [ShiftRules.State] = [.off, .on(since: pressed), .capsLock]
-    guard let shift = shifts.first(where: { $0.name == state.modes.shift }) else { return nil }
+    guard let shift = shifts.first(where: { $0.name == state.states[.shift] }) else { return nil }
     // States with longer names might not fit into a slot.
-    let names = [state.instance, state.modes.keyboard] + releases.map(\.event)
-    guard names.allSatisfy({ $0.utf8.count <= KeyboardTable.longestName }) else { return nil }
-    let last = state.modes.sequence
+    let names =
+      [state.instance] + releases.map(\.event)
+      + state.states.entries.flatMap { [$0.machine.rawValue, $0.state] }
+    guard names.allSatisfy({ $0.utf8.count <= StateTable.longestName }) else { return nil }
+    let last = state.states.sequence
     guard zip(changes.reversed(), 0...).allSatisfy({ $0.sequence == last - $1 }) else { return nil }
     self.init(
       state: state, shift: shift, shiftFound: json["found"]?.integer.map(Time.init(microseconds:)),
@@ -96,8 +103,9 @@ extension StateStore.Contents {
 
 extension AwaitedRelease {
   fileprivate init?(_ json: JSON) {
-    guard let key = json["key"]?.integer.flatMap(KeyCode.init), let event = json["event"]?.string
+    guard let key = json["key"]?.integer.flatMap(KeyCode.init), let event = json["event"]?.string,
+      let machine = json["machine"]?.string
     else { return nil }
-    self.init(key: key, event: event)
+    self.init(key: key, machine: Machine(rawValue: machine), event: event)
   }
 }

@@ -50,7 +50,7 @@ extension Request<MonitorMessage> {
       members.append(.init("instance", .string(last.instance)))
     }
     if let machines {
-      let names = Machine.allCases.filter(machines.contains).map { JSON.string($0.rawValue) }
+      let names = machines.sorted().map { JSON.string($0.rawValue) }
       members.append(.init("machines", .array(names)))
     }
     let call = Call(ControllerInterface.monitor, members, wantsMore: true)

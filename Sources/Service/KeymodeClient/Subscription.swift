@@ -32,6 +32,8 @@ package final class Subscription {
   private var phase = Phase.away(attempt: .now)
   /// The last change that was received, or that the received states include.
   private var last: (sequence: Int64, instance: String)?
+  /// The machines of the last message. A new configuration may have others.
+  private var known: [Machine] = []
   /// Since when there is no daemon; `nil` unless an update has reported that.
   private var absence: SuspendingClock.Instant?
   /// Whether this user lacked the permission at the last attempt.
@@ -177,7 +179,9 @@ package final class Subscription {
     updates += message.changes.map(Update.change)
     // The missed changes come between the changes of the message and its state.
     if message.missed != 0 { updates.append(.missed(message.missed)) }
-    if isFirst || message.missed != 0 { updates.append(.states(message.state)) }
-    last = (message.state.modes.sequence, message.state.instance)
+    let machines = message.state.states.machines
+    if isFirst || message.missed != 0 || machines != known { updates.append(.states(message.state)) }
+    known = machines
+    last = (message.state.states.sequence, message.state.instance)
   }
 }

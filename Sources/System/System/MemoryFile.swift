@@ -30,8 +30,9 @@ extension FileDescriptor {
 /// A write fills the other slot, and then changes the number. So a process that is killed leaves
 /// either the old bytes or the new ones. Writing takes no system call.
 public final class MemorySlots {
-  /// The size of a slot, in bytes: two slots and the number fit into 8 KiB.
-  public static let slotSize = 4096 - MemoryLayout<Int>.size
+  /// The size of a slot, in bytes: two slots and the number fit into 32 KiB. Only what is written of it is
+  /// memory.
+  public static let slotSize = 16384 - MemoryLayout<Int>.size
 
   private let memory: UnsafeMutableRawBufferPointer
   private static let size = 2 * slotSize + MemoryLayout<Int>.size

@@ -49,6 +49,10 @@ extension Duration {
   /// A duration of whole microseconds, as ``init(written:within:)`` reads it.
   public var written: String {
     let microseconds = wholeMicroseconds
+    for (size, unit) in [(3_600_000_000 as Int64, "h"), (60_000_000, "m")]
+    where microseconds >= size && microseconds.isMultiple(of: size) {
+      return "\(microseconds / size)\(unit)"
+    }
     if microseconds.isMultiple(of: 1_000_000) { return "\(microseconds / 1_000_000)s" }
     if microseconds.isMultiple(of: 1000) { return "\(microseconds / 1000)ms" }
     return "\(microseconds)us"

@@ -27,14 +27,14 @@ public struct Replay: Sendable {
   /// The picture of the window, if it was asked for. There is none before the window begins.
   public private(set) var timeline: Timeline?
   /// The states in which the window begins, and when; `nil` before it begins.
-  public private(set) var start: (modes: Modes, time: Time)?
+  public private(set) var start: (states: States, time: Time)?
   /// The clock for showing this recording's times, known after the first event.
   public private(set) var clock = DisplayClock()
   /// The recorded time that the replay has reached; `nil` before the first event.
   public private(set) var time: Time?
 
   /// The present states.
-  public var modes: Modes { controller.modes }
+  public var states: States { controller.states }
 
   /// A replay that has not begun.
   ///
@@ -145,12 +145,12 @@ public struct Replay: Sendable {
     guard !isInWindow else { return }
     isInWindow = true
     let start = window.from == nil ? now : bounds.start
-    self.start = (modes, start)
+    self.start = (states, start)
     if isDrawing { beginTimeline(at: start) }
   }
 
   private mutating func beginTimeline(at start: Time) {
-    timeline = Timeline(from: start, in: modes, on: clock, keyboard: settings.keyboard)
+    timeline = Timeline(from: start, in: states, on: clock, settings)
   }
 
   private mutating func end() {

@@ -1,6 +1,7 @@
 public import KeyboardModes
 import KeymodeClient
 public import System
+import Terminal
 
 /// Follows the daemon's states for programs that act on them. While the user's session is not in
 /// front, all states count as left.
@@ -48,7 +49,7 @@ public final class StatesFollower {
     (self.directory, self.machines, self.loop) = (directory, machines, loop)
     (self.mayWait, self.notify) = (mayWait, notify)
     known = KnownStates(presence: anySession ? .inFront : nil)
-    unchecked = conditions?.machines.contains(.keyboard) == true ? conditions : nil
+    unchecked = conditions?.needCheck == true ? conditions : nil
     // Unowned, as below: this object owns the sources, which go with it.
     if !anySession {
       session = try LoginSession(choice, on: loop) { [unowned self] in deliver(known.take($0)) }
@@ -84,7 +85,9 @@ public final class StatesFollower {
       attempt {
         switch answer {
         case .success(let machines):
-          try conditions.check(machines)
+          for machine in try conditions.check(machines) {
+            complain("keymoded has no machine '\(machine)'; waiting for a configuration that has it")
+          }
           (unchecked, question) = (nil, nil)
           for update in held { try take(update) }
           held = []

@@ -47,18 +47,18 @@ public enum StatesUpdate: Hashable, Sendable {
 /// another user, and must not start anything once the session is in front.
 public struct CountedStates: Hashable, Sendable {
   /// The states.
-  public let modes: Modes
+  public let states: States
   /// The machines whose state was entered while the session was not in front.
   let enteredElsewhere: Set<Machine>
 
   /// The states, of which those of these machines count as left.
-  init(_ modes: Modes, enteredElsewhere: Set<Machine> = []) {
-    (self.modes, self.enteredElsewhere) = (modes, enteredElsewhere)
+  init(_ states: States, enteredElsewhere: Set<Machine> = []) {
+    (self.states, self.enteredElsewhere) = (states, enteredElsewhere)
   }
 
   /// The state of a machine; `nil` if it counts as left.
   public subscript(machine: Machine) -> String? {
-    enteredElsewhere.contains(machine) ? nil : modes[machine]
+    enteredElsewhere.contains(machine) ? nil : states[machine]
   }
 }
 
@@ -94,10 +94,13 @@ struct KnownStates {
     switch (update, daemon) {
     case (.states(let message), _):
       daemon = .connected
-      note(message.modes)
+      note(message.states)
       return presence == .inFront ? known(after: nil) : nil
     case (.change(let change), .connected):
-      if let states { note(states.modes.after(change)) }
+      if var states = states?.states {
+        states.take(change)
+        note(states)
+      }
       return presence == .inFront ? known(after: change) : nil
     // The states follow, and include these changes.
     case (.change, .unasked), (.change, .away), (.missed, _): return nil
@@ -115,7 +118,7 @@ struct KnownStates {
     // The first states may have come before it was known that the session is locked.
     if !haveBeenInFront, let states {
       self.states = CountedStates(
-        states.modes, enteredElsewhere: states.enteredElsewhere.union(atFirst))
+        states.states, enteredElsewhere: states.enteredElsewhere.union(atFirst(states.states)))
     }
     // If only the reason changes, the states still count as left.
     if case (.absent, .absent?) = (now, before) { return nil }
@@ -123,15 +126,15 @@ struct KnownStates {
   }
 
   /// Notes the states, and which of the new ones were entered elsewhere.
-  private mutating func note(_ modes: Modes) {
-    var elsewhere = states?.enteredElsewhere ?? atFirst
-    if let before = states?.modes {
-      for machine in Machine.allCases
-      where before[machine] != modes[machine] || before.since(machine) != modes.since(machine) {
+  private mutating func note(_ states: States) {
+    var elsewhere = self.states?.enteredElsewhere ?? atFirst(states)
+    if let before = self.states?.states {
+      for machine in states.machines
+      where before[machine] != states[machine] || before.since(machine) != states.since(machine) {
         if case .absent = presence { elsewhere.insert(machine) } else { elsewhere.remove(machine) }
       }
     }
-    states = CountedStates(modes, enteredElsewhere: elsewhere)
+    self.states = CountedStates(states, enteredElsewhere: elsewhere)
   }
 
   private mutating func noteFront() {
@@ -140,8 +143,8 @@ struct KnownStates {
 
   /// The machines whose first known state counts as entered elsewhere: all, while the session is
   /// locked, since a key on the lock screen may have entered it.
-  private var atFirst: Set<Machine> {
-    presence == .absent(.locked) ? Set(Machine.allCases) : []
+  private func atFirst(_ states: States) -> Set<Machine> {
+    presence == .absent(.locked) ? Set(states.machines) : []
   }
 
   /// What is known now.
@@ -152,21 +155,5 @@ struct KnownStates {
     case (.inFront, .away(let error), _): .unknown(.noDaemon(error))
     case (nil, _, _), (.inFront, .unasked, _), (.inFront, .connected, nil): nil
     }
-  }
-}
-
-extension Modes {
-  /// The states after one more change.
-  fileprivate func after(_ change: Change) -> Modes {
-    let (isShift, isKeyboard) = (change.machine == .shift, change.machine == .keyboard)
-    var locks = locks
-    for lock in Lock.allCases where lock.machine == change.machine {
-      locks[lock] = LockRules.State(rawValue: change.to) ?? .unknown
-    }
-    return Modes(
-      sequence: change.sequence,
-      shift: isShift ? change.to : shift, shiftSince: isShift ? change.time : shiftSince,
-      keyboard: isKeyboard ? change.to : keyboard,
-      keyboardSince: isKeyboard ? change.time : keyboardSince, locks: locks)
   }
 }

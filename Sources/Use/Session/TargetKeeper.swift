@@ -5,7 +5,7 @@ public import System
 public import Terminal
 
 /// Keeps the targets of the present states active in the user's service manager, such as
-/// `keymode-keyboard@editingText.target`.
+/// `keymode@keyboard:editingText.target`.
 ///
 /// | what is known                | the targets                                                    |
 /// | ---------------------------- | -------------------------------------------------------------- |
@@ -29,7 +29,7 @@ public final class TargetKeeper {
   private typealias Order = (target: String, isStart: Bool)
 
   private let run: MainLoop<Int32>
-  private let machines: [Machine]
+  private let hasTargets: (Machine) -> Bool
   private let report: (TerminalText) -> Void
   private var manager: SystemdManager?
   /// The next attempt to connect to the manager.
@@ -51,14 +51,16 @@ public final class TargetKeeper {
   /// How this program ends, once the manager has its last order.
   private var ending: Result<Int32, any Error>?
 
-  /// Keeps the targets of these machines' states. Active targets of other machines are stopped.
+  /// Keeps the targets of the states of some machines. Active targets of others are stopped.
   ///
-  /// - Parameter report: receives what the user should know.
+  /// - Parameters:
+  ///   - hasTargets: whether a machine is one of them. A new configuration may have other machines.
+  ///   - report: receives what the user should know.
   public init(
-    of machines: [Machine], report: @escaping (TerminalText) -> Void
+    of hasTargets: @escaping (Machine) -> Bool, report: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
     run = try MainLoop()
-    (self.machines, self.report) = (machines, report)
+    (self.hasTargets, self.report) = (hasTargets, report)
   }
 
   /// Keeps the targets of the daemon that serves in `directory` until a signal ends that, and then
@@ -74,7 +76,7 @@ public final class TargetKeeper {
       finish(.success(number))
     }
     let follower = try StatesFollower(
-      directory, of: Set(machines), on: run.loop, anySession: anySession
+      directory, on: run.loop, anySession: anySession
     ) { [self] update in
       switch update {
       case .success(let update): take(update)
@@ -90,15 +92,15 @@ public final class TargetKeeper {
     switch update {
     case .states(let states, _):
       status("")
-      want { states[$0] }
+      want(states)
     case .unknown(.sessionNotInFront(let reason)):
       status("\(reason)")
-      want { _ in nil }
+      want(nil)
     case .unknown(.noDaemon):
       status("no keymoded runs")
       guard absence == nil else { return }
       run.perform {
-        absence = try run.loop.call(after: Self.patience) { [self] in want { _ in nil } }
+        absence = try run.loop.call(after: Self.patience) { [self] in want(nil) }
       }
     }
   }
@@ -113,27 +115,29 @@ public final class TargetKeeper {
   /// Ends this program, after all targets.
   private func finish(_ ending: Result<Int32, any Error>) {
     self.ending = self.ending ?? ending
-    want { _ in nil }
+    want(nil)
     endIfSettled()
   }
 
-  private func want(_ state: (Machine) -> String?) {
+  /// Wants the targets of these states; `nil` for none.
+  private func want(_ states: CountedStates?) {
     absence = nil
     var wanted: [Machine: String] = [:]
-    for machine in machines where ending == nil {
-      wanted[machine] = state(machine).map { Self.target(of: machine, $0) }
+    for machine in states?.states.machines ?? [] where ending == nil {
+      guard hasTargets(machine) else { continue }
+      wanted[machine] = states?[machine].map { Self.target(of: machine, $0) }
     }
     self.wanted = wanted
     settle()
   }
 
-  /// The target of this state, or of all states for `*`. A state's name needs no escaping: it has
-  /// only letters, digits, `-` and `_`.
+  /// The target of this state. Its name needs no escaping: those of machines and states have only letters,
+  /// digits, `-` and `_`.
   private static func target(of machine: Machine, _ state: String) -> String {
     "\(prefix(of: machine))\(state).target"
   }
 
-  private static func prefix(of machine: Machine) -> String { "keymode-\(machine.rawValue)@" }
+  private static func prefix(of machine: Machine) -> String { "keymode@\(machine):" }
 
   // MARK: - What is active
 
@@ -198,7 +202,7 @@ public final class TargetKeeper {
       reconnect()
     }
     self.manager = manager
-    let patterns = Machine.allCases.map { BusValue.string(Self.target(of: $0, "*")) }
+    let patterns = [BusValue.string("keymode@*.target")]
     manager.call(
       "ListUnitsByPatterns", [.array(of: "s", []), .array(of: "s", patterns)]
     ) { [self] result in

@@ -50,7 +50,7 @@ def overflow(daemon: Daemon, count: int) -> str:
                 stormy.send(*LETTERS, *double_press, *LETTERS)
             calm.tap(A, INSERT)
             daemon.expect()
-            assert daemon.state()["shift"] == "on", "a letter with Ctrl held is no character"
+            assert daemon.state()["states"]["shift"] == "on", "a letter with Ctrl held is no character"
             stormy.release(LEFTSHIFT, LEFTCTRL)
             calm.tap(A)
             daemon.expect("off")

@@ -74,7 +74,7 @@ def privacy(daemon: Daemon, count: int) -> str:
         for presses, shift in ((0, "off"), (2, "capsLock")):
             keyboard.tap(*[LEFTSHIFT] * presses)
             daemon.changes()
-            assert daemon.state()["shift"] == shift
+            assert daemon.state()["states"]["shift"] == shift
             before = visible(daemon, sockets)
             for _ in range(count):
                 keyboard.tap(*CODES)

@@ -60,5 +60,5 @@ def talks(daemon: Daemon, count: int) -> str:
         # The daemon may have seen a press of Shift, but not the letter after it.
         turn_shift_off(daemon, hand)
     wait_until(lambda: "Dictation" not in " ".join(daemon.devices()), "all to be gone")
-    assert daemon.state()["keyboard"] == "prepareToEditText"
+    assert daemon.state()["states"]["keyboard"] == "prepareToEditText"
     return f"each talk began and ended once, in {seconds:.0f} s; {followed} typed as followed devices"

@@ -110,7 +110,7 @@ def sleep_longer_than_shift_lasts(daemon: Daemon, keyboard: Keyboard) -> float:
         awake, total = (end - start for start, end in zip(begin, clocks(), strict=True))
         slept += total - awake
         # GetState does not advance the machine; only the daemon's timer does.
-        wait_until(lambda: daemon.state()["shift"] == "off", "Shift to be off")
+        wait_until(lambda: daemon.state()["states"]["shift"] == "off", "Shift to be off")
         on, off = daemon.changes()
         assert (on["to"], off["event"]) == ("on", "timedOut"), (on, off)
         assert off["time"] - on["time"] == 4_000_000

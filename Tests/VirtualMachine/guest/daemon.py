@@ -159,12 +159,12 @@ class Daemon:
 
 def turn_shift_off(daemon: Daemon, keyboard: Keyboard) -> None:
     """Leads the Shift machine back to off."""
-    if daemon.state()["shift"] == "on":
+    if daemon.state()["states"]["shift"] == "on":
         keyboard.tap(A)
-    elif daemon.state()["shift"] == "capsLock":
+    elif daemon.state()["states"]["shift"] == "capsLock":
         keyboard.tap(LEFTSHIFT)
     daemon.changes()
-    assert daemon.state()["shift"] == "off"
+    assert daemon.state()["states"]["shift"] == "off"
 
 
 def expect_no_stuck_key(daemon: Daemon, keyboard: Keyboard) -> None:
@@ -172,12 +172,12 @@ def expect_no_stuck_key(daemon: Daemon, keyboard: Keyboard) -> None:
     turn_shift_off(daemon, keyboard)
     keyboard.tap(LEFTSHIFT, A)
     daemon.expect("on", "off")
-    before = daemon.state()["keyboard"]
+    before = daemon.state()["states"]["keyboard"]
     if before == "prepareToRecord":
         daemon.trigger("clickMoreButton")
         daemon.trigger("clickMoreButton")
     keyboard.tap(INSERT)
-    wait_until(lambda: daemon.state()["keyboard"] == "editingText", "Insert to mean something")
+    wait_until(lambda: daemon.state()["states"]["keyboard"] == "editingText", "Insert to mean something")
     daemon.trigger("tapBlankArea")
     assert daemon.states()[-2:] == ["editingText", "prepareToEditText"]
 

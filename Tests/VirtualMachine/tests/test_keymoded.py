@@ -63,7 +63,7 @@ def test_groups_decide_who_may_read_and_who_may_trigger(guest: VirtualMachine) -
     )
     answer = guest.run(as_user("reader", "sh /host/ask"))
     assert json.loads(answer.stdout.rstrip("\0"))["error"] == "org.varlink.service.PermissionDenied"
-    assert service.state(guest)["keyboard"] == "prepareToEditText"
+    assert service.state(guest)["states"]["keyboard"] == "prepareToEditText"
 
     guest.run(as_user("controller", "keymodectl trigger tapTextField"))
     assert guest.run(as_user("controller", "keymodectl state keyboard")).stdout == "editingText\n"

@@ -153,7 +153,7 @@ def test_page_gets_keys_its_fingers_act_and_the_service_stays_within_its_limits(
 ) -> None:
     stream = follow(guest)
     first = event(stream)["data"]
-    assert (first["state"]["keyboard"], first["changes"]) == ("prepareToEditText", [])
+    assert (first["state"]["states"]["keyboard"], first["changes"]) == ("prepareToEditText", [])
     guest.play("tap compose")
     assert states(stream) == ["showingPanel"]
     assert ask(guest, "GET /index.html")[0] == 200

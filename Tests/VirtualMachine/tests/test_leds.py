@@ -109,7 +109,7 @@ def test_stopping_switches_leds_off_and_starting_switches_them_as_they_must_be(
             lasting.switch(led, True)
         writing.run("systemctl start keymoded")
         # The states are gone, or not, with the daemon that was stopped: see test_restart.py.
-        is_kept = service.state(writing)["shift"] == "capsLock"
+        is_kept = service.state(writing)["states"]["shift"] == "capsLock"
         lasting.wait_for_leds(NUM, *([CAPS] if is_kept else []))
         writing.play("tap insert")
         lasting.wait_for_leds(NUM, *([CAPS] if is_kept else []), SCROLL, MISC)
@@ -132,4 +132,4 @@ def test_shipped_unit_logs_one_refusal_to_write_and_keys_still_act(reading: Virt
             f"cannot write '{dark.node}': Operation not permitted"
         ]
         assert dark.leds() == []
-        assert service.state(reading)["shift"] == "capsLock"
+        assert service.state(reading)["states"]["shift"] == "capsLock"

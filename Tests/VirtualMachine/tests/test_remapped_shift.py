@@ -74,11 +74,11 @@ def changes(guest: VirtualMachine, hand: Person, keys: str, count: int) -> list[
         lifted = lifts(recorder.stdout)
         assert len(lifted) == count, recorder.stdout
         if max(max(times) for times in lifted) < LIMIT_US:
-            assert service.state(guest)["shift"] == "off"
+            assert service.state(guest)["states"]["shift"] == "off"
             assert CAPS not in hand.leds()
             return [f"{change['event']}>{change['to']}" for change in told]
         slow.append(lifted)
-        while service.state(guest)["shift"] != "off":
+        while service.state(guest)["states"]["shift"] != "off":
             hand.play("tap shift 30; wait 700; tap a 30; wait 300")
     pytest.skip(f"keyd took longer than {LIMIT_US} us in the guest each time: {slow}")
 

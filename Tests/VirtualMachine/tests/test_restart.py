@@ -50,7 +50,7 @@ def test_restart_keeps_the_states(guest: VirtualMachine, end_and_begin: str) -> 
     watch = Watch(guest)
     guest.play("tap shift; wait 30; tap compose")
     assert [change["sequence"] for change in watch.changes(2)] == [7, 8]
-    assert service.state(guest)["shift"] == "off"
+    assert service.state(guest)["states"]["shift"] == "off"
 
 
 def test_first_client_starts_the_service_once_also_with_a_bad_configuration(

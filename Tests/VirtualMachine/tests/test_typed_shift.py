@@ -162,13 +162,13 @@ def typing(
     typing.wait_for_keyboards()
     reset(typing)
     yield typing
-    assert service.state(desktop)["shift"] == "off"
+    assert service.state(desktop)["states"]["shift"] == "off"
     typing.expect_nothing_left()
 
 
 def reset(typing: Typing) -> None:
     """Leads to the state `off`, with Caps Lock off, from whatever a test has left."""
-    while (state := service.settled_state(typing.vm)["shift"]) != "off":
+    while (state := service.settled_state(typing.vm)["states"]["shift"]) != "off":
         typing.person.play("tap shift 30" if state == "capsLock" else "tap a")
     typing.shift.wait_until_up()
     if CAPS in typing.person.leds():
@@ -330,7 +330,7 @@ def test_keyboard_that_is_unplugged_leaves_no_shift_down(typing: Typing) -> None
         spare.play("tap shift 30")
         typing.shift.wait_until_down()
     typing.shift.wait_until_up()
-    wait_until(lambda: service.state(typing.vm)["shift"] == "off", "the end of the shot", 5)
+    wait_until(lambda: service.state(typing.vm)["states"]["shift"] == "off", "the end of the shot", 5)
     with Person(typing.vm, SPARE) as spare:
         service.wait_until_followed(typing.vm, SPARE)
         typing.shown.wait_for_keyboard(spare.name, spare.node)

@@ -3,11 +3,16 @@ extension Node {
   /// A later file adds to these lists; it replaces all others.
   private static let united = ["keyboard.table.states", "keyboard.table.events", "devices.ignore"]
 
-  /// The mappings that are merged name by name; `*` is any state. The empty path is the whole file.
+  /// The mappings that are merged name by name; `*` is any state or machine. The empty path is the whole
+  /// file.
   private static let groups = [
     "", "shift", "keyboard", "keyboard.bindings", "keyboard.table", "keyboard.table.rows",
-    "keyboard.table.rows.*", "devices", "leds",
+    "keyboard.table.rows.*", "machines", "machines.*", "machines.*.rows", "machines.*.rows.*",
+    "machines.*.bindings", "devices", "leds",
   ]
+
+  /// The groups of any names.
+  private static let open = ["keyboard.table.rows", "machines", "machines.*.rows"]
 
   /// The values of several files as one.
   ///
@@ -34,14 +39,16 @@ extension Node {
       for pair in pairs { add(pair, of: file) }
     }
     let pairs = merged.compactMap { key, values in
-      let name = path == "keyboard.table.rows" ? "*" : key.text ?? ""
+      let name = open.contains(path) ? "*" : key.text ?? ""
       return Node.merged(values, at: path.isEmpty ? name : "\(path).\(name)")
         .map { Pair(key: key, value: $0) }
     }
     return Node(content: .mapping(pairs), mark: last.mark)
 
     func add(_ pair: Pair, of file: Int) {
-      if let name = pair.key.text {
+      // A state has one row by time, whatever the time.
+      let isByTime = path.hasSuffix(".rows.*") && pair.key.text?.hasPrefix("after ") == true
+      if let name = isByTime ? "after" : pair.key.text {
         if let (place, other) = places[name], other != file {
           merged[place] = (pair.key, merged[place].values + [pair.value])
           places[name] = (place, file)

@@ -103,6 +103,6 @@ extension KeyCode {
 extension Modifiers {
   /// The short names of the modifiers, in the order in which they are shown.
   fileprivate static let names: [(name: String, modifier: Modifiers)] = [
-    ("Super", .meta), ("Ctrl", .ctrl), ("Alt", .alt), ("Shift", .shift),
+    ("Any", .any), ("Super", .meta), ("Ctrl", .ctrl), ("Alt", .alt), ("Shift", .shift),
   ]
 }

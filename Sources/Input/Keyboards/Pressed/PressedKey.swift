@@ -114,14 +114,18 @@ public struct KeyPresses {
   }
 
   /// The events of a chord: `startTalking, stopTalking on release`.
-  private static func text(of uses: ChordUses, _ controller: Controller) -> String {
-    uses.events.map { event, use in
-      let name = controller.settings.keyboard.name(ofEvent: event)
-      switch use {
-      case .press: return name
-      case .release: return "\(name) on release"
-      case .hold: return "\(name) on hold"
-      case .tap: return "\(name) on tap"
+  private static func text(of press: BoundPress, _ controller: Controller) -> String {
+    press.uses.flatMap { one in
+      let machine = controller.settings.machines[one.machine]
+      return one.uses.events.map { event, timing in
+        let name = ClientEvent.prefix(of: machine.name) + machine.table.name(ofEvent: event)
+        switch timing {
+        case .press: return name
+        case .release: return "\(name) on release"
+        case .hold: return "\(name) on hold"
+        case .tap: return "\(name) on tap"
+        case .gone: return "\(name) when unplugged"
+        }
       }
     }.joined(separator: ", ")
   }

@@ -28,33 +28,29 @@ public enum ControllerInterface {
     # instance: the name of this sequence of changes; a new one begins again at 1.
     # sequence: the number of the last change, 0 before the first.
     # time: when this message was written.
-    # shift: off, on or capsLock.
-    # keyboard: prepareToEditText, prepareToRecord, editingText, showingPanel, or a
-    # state that the configuration defines; ListMachines lists them.
-    # shiftSince, keyboardSince: when the state was entered; null before the
-    # first change.
     # shiftTrigger: when a press of Shift counts, by the configuration.
-    # locks: whether Caps Lock and Num Lock are on, as the LEDs of the keyboards
-    # show; null if no keyboard has the LED, or it changes too fast to tell.
+    # states: the state of each machine. shift is off, on or capsLock. keyboard is
+    # prepareToEditText, prepareToRecord, editingText, showingPanel, or a state that
+    # the configuration defines. caps and num, the locks, are on or off as the LEDs
+    # of the keyboards show, or unknown if no keyboard has the LED or it changes too
+    # fast to tell. The configuration may define further machines.
+    # since: when the state was entered; lacks a machine before its first change.
     type State (
       instance: string,
       sequence: int,
       time: int,
-      shift: string,
-      shiftSince: ?int,
-      keyboard: string,
-      keyboardSince: ?int,
       shiftTrigger: (press, tap, always),
-      locks: (caps: ?bool, num: ?bool)
+      states: [string]string,
+      since: [string]int
     )
 
     # One transition of one machine. Changes are ordered by sequence, which has no
     # gaps; a change may have an earlier time than the one before it.
     # event: the event that caused it. This is an event of Trigger; or shiftUsed, if
     # a press of Shift was part of a shortcut and is taken back; or timedOut, if
-    # Shift was on for the shift.timeout of the configuration; or configured, if a
+    # the state had lasted as long as the configuration says; or configured, if a
     # new configuration has removed the state 'from'; for caps and num it is ledOn,
-    # ledOff or ledGone.
+    # ledOff or ledGone. Events have no machine's name: of talk.press it is press.
     type Change (
       sequence: int,
       time: int,
@@ -72,21 +68,24 @@ public enum ControllerInterface {
     # that it received as 'after' and 'instance'; the first reply then also has the
     # changes since. 'missed' is the number of changes that were not sent, because
     # they are too old or the client reads too slowly; they come after 'changes'
-    # and before 'state'. It is null if the number is unknown, because the
-    # sequence has a new instance.
-    # machines: whose changes are reported, at least one of shift, keyboard, caps and
-    # num; null for all. A client is not woken by changes of other machines, and
+    # and before 'state'. 'restarted' tells that the sequence has a new instance, so
+    # that the number of missed changes is unknown; 'missed' is 0 then.
+    # machines: whose changes are reported, at least one, whether or not it is there
+    # now; null for all. A client is not woken by changes of other machines, and
     # numbers that it does not receive are changes of those. 'sequence', 'after'
-    # and 'missed' count the changes of all machines.
+    # and 'missed' count the changes of all machines. If a new configuration has
+    # other machines, all clients are sent the states, without a change.
     method Monitor(after: ?int, instance: ?string, machines: ?[]string) -> (
       state: State,
       changes: []Change,
-      missed: ?int
+      missed: int,
+      restarted: bool
     )
 
     # One transition of a machine. A state ignores events for which it has no row.
     # condition: when this row applies, if one state and event have several rows,
-    # such as '< 500 ms' since the state was entered; null if there is one row.
+    # such as '< 500 ms' since the state was entered, or if time causes the event,
+    # such as 'after 10 min'; otherwise null.
     type Row (
       from: string,
       event: string,
@@ -103,13 +102,13 @@ public enum ControllerInterface {
       rows: []Row
     )
 
-    # Returns the machines shift, keyboard, caps and num, as the present
-    # configuration defines them.
+    # Returns all machines as the present configuration defines them: shift, keyboard,
+    # those of the user's own in the order of their names, caps and num.
     method ListMachines() -> (machines: []Machine)
 
-    # Sends an event instead of a key: shiftPressed, characterTyped, or an event of
-    # the keyboard machine, by default clickSwitchButton, clickMoreButton,
-    # tapTextField and tapBlankArea.
+    # Sends an event instead of a key: shiftPressed, characterTyped, an event of the
+    # keyboard machine, by default clickSwitchButton, clickMoreButton, tapTextField
+    # and tapBlankArea, or an event of a machine of the user's own, such as talk.press.
     # Only on control.sock.
     method Trigger(event: string) -> (changed: bool, state: State)
 

@@ -23,15 +23,15 @@ public struct StateMessage: Hashable, Sendable, JSONWritable {
   /// When the daemon composed this message.
   public let time: Time
   /// The states.
-  public let modes: Modes
+  public let states: States
   /// When a press of Shift counts.
   public let shiftTrigger: Settings.ShiftTrigger
 
   /// Each parameter is the property of its name.
   public init(
-    instance: String, time: Time, modes: Modes, shiftTrigger: Settings.ShiftTrigger = .press
+    instance: String, time: Time, states: States, shiftTrigger: Settings.ShiftTrigger = .press
   ) {
-    (self.instance, self.time, self.modes) = (instance, time, modes)
+    (self.instance, self.time, self.states) = (instance, time, states)
     self.shiftTrigger = shiftTrigger
   }
 
@@ -39,54 +39,38 @@ public struct StateMessage: Hashable, Sendable, JSONWritable {
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("instance", instance)
-      json.member("sequence", modes.sequence)
+      json.member("sequence", states.sequence)
       json.member("time", time)
-      json.member("shift", modes.shift)
-      json.member("shiftSince", modes.shiftSince)
-      json.member("keyboard", modes.keyboard)
-      json.member("keyboardSince", modes.keyboardSince)
       json.member("shiftTrigger", shiftTrigger.rawValue)
-      json.member("locks", modes.locks)
+      json.name("states")
+      json.object { json in
+        for entry in states.entries { json.member(escaping: entry.machine.rawValue, entry.state) }
+      }
+      json.name("since")
+      json.object { json in
+        for entry in states.entries {
+          if let since = entry.since { json.member(escaping: entry.machine.rawValue, since) }
+        }
+      }
     }
   }
 
   /// Reads a state; `nil` if the value is not a valid state.
   public init?(_ json: JSON) {
     guard let instance = json["instance"]?.string, let sequence = json["sequence"]?.integer,
-      let time = json["time"].flatMap(Time.init), let shift = json["shift"]?.string,
-      let keyboard = json["keyboard"]?.string
+      let time = json["time"].flatMap(Time.init), let members = json["states"]?.members
     else { return nil }
+    var entries: [States.Entry] = []
+    for member in members {
+      guard let state = member.value.string else { return nil }
+      let since = json["since"]?[member.name].flatMap(Time.init)
+      entries.append(States.Entry(Machine(rawValue: member.name), state, since: since))
+    }
     let trigger = json["shiftTrigger"]?.string.flatMap(Settings.ShiftTrigger.init)
     self.init(
-      instance: instance, time: time,
-      modes: Modes(
-        sequence: sequence, shift: shift, shiftSince: json["shiftSince"].flatMap(Time.init),
-        keyboard: keyboard, keyboardSince: json["keyboardSince"].flatMap(Time.init),
-        locks: json["locks"].map(LockStates.init) ?? LockStates()),
+      instance: instance, time: time, states: States(sequence: sequence, entries),
       shiftTrigger: trigger ?? .press)
   }
-}
-
-/// The locks of the type `State`: `true` or `false`, and `null` for a lock that is unknown.
-extension LockStates: JSONWritable {
-  /// Writes the locks, members in the order of the interface.
-  public func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("caps", self[.caps].isOn)
-      json.member("num", self[.num].isOn)
-    }
-  }
-
-  fileprivate init(_ json: JSON) {
-    func state(_ name: String) -> LockRules.State {
-      json[name]?.bool.map { $0 ? .on : .off } ?? .unknown
-    }
-    self.init(caps: state("caps"), num: state("num"))
-  }
-}
-
-extension LockRules.State {
-  fileprivate var isOn: Bool? { self == .unknown ? nil : self == .on }
 }
 
 /// The type `Change` of the interface.
@@ -108,7 +92,7 @@ extension Change: JSONWritable {
   /// Reads a change; `nil` if the value is not a valid change.
   public init?(_ json: JSON) {
     guard let sequence = json["sequence"]?.integer, let time = json["time"].flatMap(Time.init),
-      let machine = json["machine"]?.string.flatMap(Machine.init(rawValue:)),
+      let machine = json["machine"]?.string.map(Machine.init(rawValue:)),
       let from = json["from"]?.string, let to = json["to"]?.string,
       let event = json["event"]?.string
     else { return nil }
@@ -122,7 +106,8 @@ public struct MonitorMessage: Hashable, Sendable, JSONWritable {
   public let state: StateMessage
   /// The changes, in order.
   public let changes: [Change]
-  /// How many changes could not be sent; `nil` if their number is unknown.
+  /// How many changes could not be sent; `nil` if their number is unknown, because the sequence is a new
+  /// one.
   public let missed: Int64?
 
   /// Each parameter is the property of its name.
@@ -148,16 +133,19 @@ public struct MonitorMessage: Hashable, Sendable, JSONWritable {
   /// Writes everything after the changes.
   public static func end(_ missed: Int64?, _ json: inout JSONWriter) {
     json.close("]")
-    json.member("missed", missed)
+    // No member is ever null, because some clients drop those.
+    json.member("missed", missed ?? 0)
+    json.member("restarted", missed == nil)
     json.close("}")
   }
 
   /// Reads a reply's parameters; `nil` if they are invalid.
   public init?(_ json: JSON) {
     guard let state = json["state"].flatMap(StateMessage.init),
-      let changes = json["changes"]?.elements(Change.init)
+      let changes = json["changes"]?.elements(Change.init), let missed = json["missed"]?.integer,
+      let isRestarted = json["restarted"]?.bool
     else { return nil }
-    self.init(state: state, changes: changes, missed: json["missed"]?.integer)
+    self.init(state: state, changes: changes, missed: isRestarted ? nil : missed)
   }
 }
 

@@ -32,6 +32,9 @@ public indirect enum JSON: Hashable, Sendable {
     return members.first { $0.name == name }?.value
   }
 
+  /// The members in their order, if the value is an object.
+  public var members: [Member]? { if case .object(let value) = self { value } else { nil } }
+
   /// The text, if the value is text.
   public var string: String? { if case .string(let value) = self { value } else { nil } }
 

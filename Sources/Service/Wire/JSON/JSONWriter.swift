@@ -40,7 +40,7 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Writes a member of the present object, whatever its name.
-  mutating func member(escaping name: String, _ value: JSON) {
+  mutating func member(escaping name: String, _ value: some JSONWritable) {
     string(name)
     append(colon)
     needsComma = false

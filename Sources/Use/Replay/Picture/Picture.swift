@@ -14,7 +14,7 @@ extension Timeline {
   fileprivate var summary: String {
     let parts = [
       "\(shortSeconds(period.upperBound - period.lowerBound)) s",
-      counted(shift.changes + keyboard.changes, "change", "changes"),
+      counted(lanes.reduce(0) { $0 + $1.changes }, "change", "changes"),
       counted(presses.values.reduce(0) { $0 + $1.count }, "press", "presses"),
     ]
     let start = zero == 0 ? [] : ["0 s is \(shortSeconds(zero)) s since 1970"]
@@ -38,11 +38,12 @@ private struct Picture {
   init(of timeline: Timeline) {
     self.timeline = timeline
     axis = Axis(period: timeline.period, zero: timeline.zero)
-    let lanes = [timeline.shift, timeline.keyboard].map { [axis] lane in
+    let lanes = timeline.lanes.map { [axis] lane in
       (lane: lane, spans: lane.spans(shorterThan: axis.grain, until: axis.end))
     }
     for (lane, spans) in lanes {
-      addText(lane.title, "lane", x: Self.edge, y: height + 22)
+      let title = lane.title.clipped(toWidth: Axis.left - Self.edge - 8, fontSize: Style.textSize)
+      addText(title, "lane", x: Self.edge, y: height + 22)
       // From the last to the first: a narrow span lies on top of the one after it.
       for span in spans.reversed() { drawSpan(span, of: lane) }
       height += Self.laneHeight + 8

@@ -28,25 +28,41 @@ public struct Timeline: Sendable {
   private(set) var period: ClosedRange<Int64>
   /// The time that the picture shows as 0, in microseconds.
   let zero: Int64
-  private(set) var shift: Lane
-  private(set) var keyboard: Lane
+  /// A lane for each machine, in the order of the states.
+  private var all: [(machine: Machine, lane: Lane)]
   /// The times of the presses, in microseconds.
   private(set) var presses: [Press: [Int64]] = [:]
 
   /// A timeline that begins at `time`. Whatever is earlier counts at that time.
   ///
   /// - Parameters:
-  ///   - modes: the states of the machines at that time.
+  ///   - states: the states of the machines at that time.
   ///   - clock: converts times to those in the picture.
-  ///   - table: the table of the keyboard machine, for the names of its states.
+  ///   - settings: those that have the names of the states.
   init(
-    from time: Time, in modes: Modes, on clock: DisplayClock, keyboard table: KeyboardTable
+    from time: Time, in states: States, on clock: DisplayClock, _ settings: Settings
   ) {
     let start = time.microseconds
     (period, zero) = (start...start, clock.zero)
-    shift = Lane("Shift", ShiftRules().stateNames, [0, 1, 2], in: modes.shift, at: start)
-    keyboard = Lane(
-      "Keyboard", table.stateNames, [0, 3, 4, 5, 6, 1, 2], in: modes.keyboard, at: start)
+    all = states.entries.map { entry in
+      let table = settings.machines.first { $0.name == entry.machine }?.table
+      let names: [String]
+      let (title, colours): (String, [Int])
+      switch entry.machine {
+      case .shift: (title, names, colours) = ("Shift", ShiftRules().stateNames, [0, 1, 2])
+      case .keyboard: (title, names, colours) = ("Keyboard", table?.stateNames ?? [], [0, 3, 4, 5, 6, 1, 2])
+      case .caps: (title, names, colours) = ("Caps Lock", LockRules().stateNames, [6, 0, 1])
+      case .num: (title, names, colours) = ("Num Lock", LockRules().stateNames, [6, 0, 1])
+      default: (title, names, colours) = (entry.machine.rawValue, table?.stateNames ?? [], [0, 2, 1, 5, 4, 3, 6])
+      }
+      return (entry.machine, Lane(title, names, colours, in: entry.state, at: start))
+    }
+  }
+
+  /// The lanes that are drawn: all but those of locks that were unknown throughout.
+  var lanes: [Lane] {
+    all.filter { !$0.machine.isLock || $0.lane.hasState(otherThan: LockRules.State.unknown.rawValue) }
+      .map(\.lane)
   }
 
   /// Adds a press of a key. Autorepeats are not presses.
@@ -54,11 +70,11 @@ public struct Timeline: Sendable {
     presses[press, default: []].append(cover(time))
   }
 
-  /// Adds a change. The picture has no lane for the locks.
+  /// Adds a change.
   mutating func add(_ change: Change) {
     let time = cover(change.time)
-    if change.machine == .shift { shift.enter(change.to, at: time) }
-    if change.machine == .keyboard { keyboard.enter(change.to, at: time) }
+    guard let index = all.firstIndex(where: { $0.machine == change.machine }) else { return }
+    all[index].lane.enter(change.to, at: time)
   }
 
   /// Makes the picture end at `time`, unless something is later.
@@ -97,6 +113,9 @@ struct Lane: Sendable {
     (self.title, self.names, self.colours) = (title, names, colours)
     entered = [(state, time)]
   }
+
+  /// Whether another state was entered, too.
+  func hasState(otherThan state: String) -> Bool { entered.contains { $0.state != state } }
 
   /// How often the state changed.
   var changes: Int { entered.count - 1 }

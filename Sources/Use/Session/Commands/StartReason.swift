@@ -3,28 +3,28 @@ import KeyboardModes
 /// Why a command starts: the states in which its conditions hold, and the change that led to them.
 struct StartReason: Hashable, Sendable {
   /// The states.
-  let modes: Modes
+  let states: States
   /// The machine that changed; if none did, the one that the conditions name first.
   let machine: Machine
   /// The event that caused the change; `nil` if the states were found as they are.
   let event: String?
   private let time: Time?
 
-  init(_ modes: Modes, by change: Change?, else machine: Machine) {
-    self.modes = modes
+  init(_ states: States, by change: Change?, else machine: Machine) {
+    self.states = states
     self.machine = change?.machine ?? machine
     event = change?.event
-    time = modes.since(self.machine) ?? change?.time
+    time = states.since(self.machine) ?? change?.time
   }
 
   /// The command's environment variables.
   var variables: [(name: String, value: String)] {
     [
-      ("KEYMODE_MACHINE", machine.rawValue), ("KEYMODE_STATE", modes[machine]),
+      ("KEYMODE_MACHINE", machine.rawValue), ("KEYMODE_STATE", states[machine] ?? ""),
       ("KEYMODE_EVENT", event ?? ""),
       ("KEYMODE_TIME", time.map { "\($0.microseconds)" } ?? ""),
     ]
-      + Machine.allCases.map { ("KEYMODE_\($0.rawValue.uppercased())", modes[$0]) }
+      + states.entries.map { ("KEYMODE_\($0.machine.rawValue.uppercased())", $0.state) }
   }
 }
 
@@ -41,7 +41,7 @@ struct HeldConditions {
     switch update {
     case .states(let states, let change) where conditions.hold({ states[$0] }):
       guard startReason == nil else { return nil }
-      startReason = StartReason(states.modes, by: change, else: conditions.first)
+      startReason = StartReason(states.states, by: change, else: conditions.first)
       return .entered
     case .states, .unknown:
       guard startReason != nil else { return nil }

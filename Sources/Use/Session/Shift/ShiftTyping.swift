@@ -74,7 +74,8 @@ public struct ShiftTyping: Sendable {
     switch update {
     case .states(let states, let change):
       if session != self.session { come(to: session, at: now) }
-      let told = [caps.update(states.modes.locks[.caps], at: now)].compactMap { $0 }
+      let led = states.states[.caps].flatMap(LockRules.State.init(rawValue:)) ?? .unknown
+      let told = [caps.update(led, at: now)].compactMap { $0 }
       if let change, change.machine != .shift { return told }
       return told + enter(change == nil ? nil : states[.shift], at: now)
     case .unknown(.noDaemon): return lose(at: now)

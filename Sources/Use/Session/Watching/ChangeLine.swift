@@ -19,14 +19,15 @@ public enum ChangeLine {
 
   /// `     1.234567  shift is off, keyboard is editingText`
   ///
-  /// - Parameter machines: the machines whose states are in the line; by default shift, keyboard and
-  ///   the locks that are on.
+  /// - Parameter machines: the machines whose states are in the line; by default all but the locks that are
+  ///   not on.
   public static func text(
-    of modes: Modes, at time: Time, for machines: [Machine]? = nil
+    of states: States, at time: Time, for machines: [Machine]? = nil
   ) -> TerminalText {
-    let shown = machines ?? Machine.modes + modes.locks(.on)
-    let states: [String] = shown.map { "\($0.rawValue) is \(modes[$0])" }
-    return "\(text(time))  \(states.joined(separator: ", "))"
+    let parts = (machines ?? states.shown(withLocks: .on)).compactMap { machine in
+      states[machine].map { "\(machine) is \($0)" }
+    }
+    return "\(text(time))  \(parts.joined(separator: ", "))"
   }
 
   /// The number of missed changes, or `some` if it is unknown.

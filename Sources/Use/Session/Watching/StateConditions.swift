@@ -30,11 +30,9 @@ public struct StateConditions: Hashable, Sendable {
         throw UsageError("'\(operand)' is not MACHINE=STATE\(Self.hint(about: operand))")
       }
       let machine = try Machine(argument: parts[0])
-      switch machine {
-      case .shift: try Self.check(states, of: machine, among: ShiftRules().stateNames)
-      case .caps, .num: try Self.check(states, of: machine, among: LockRules().stateNames)
-      case .keyboard: break  // Only the daemon knows its states.
-      }
+      // Only the daemon knows the states of tables.
+      if machine == .shift { try Self.check(states, of: machine, among: ShiftRules().stateNames) }
+      if machine.isLock { try Self.check(states, of: machine, among: LockRules().stateNames) }
       guard wanted.updateValue(states, forKey: machine) == nil else {
         throw UsageError(
           "\(machine) is named twice; \(machine)=STATE,STATE means one of these states")
@@ -49,20 +47,34 @@ public struct StateConditions: Hashable, Sendable {
   /// A hint about an operand that is perhaps the state of a machine alone.
   private static func hint(about operand: String) -> TerminalText {
     let shift = ShiftRules().stateNames
-    guard let state = nearest(to: operand, among: shift + KeyboardTable.standard.stateNames),
+    guard let state = nearest(to: operand, among: shift + StateTable.standard.stateNames),
       operand.count > 2, !operand.utf8.contains(UInt8(ascii: "=")),
-      Machine(rawValue: operand) == nil
+      !Machine.shipped.contains(Machine(rawValue: operand))
     else { return "" }
     return "; did you mean \(shift.contains(state) ? Machine.shift : .keyboard)=\(state)?"
   }
 
-  /// Checks that the keyboard's machine, which is among these, has all states that are named: a
-  /// misspelt one would never match.
+  /// Whether only the daemon can check them: they name a machine whose rules are a table.
+  var needCheck: Bool { machines.contains { $0 != .shift && !$0.isLock } }
+
+  /// Checks that the machines, which are among these, have all states that are named: a misspelt one
+  /// would never match.
   ///
-  /// - Throws: `UsageError` if it lacks one.
-  public func check(_ machines: [MachineMessage]) throws(UsageError) {
-    let machine = machines.first { $0.name == Machine.keyboard.rawValue }
-    try Self.check(wanted[.keyboard] ?? [], of: .keyboard, among: machine?.states ?? [])
+  /// - Returns: the machines that are not there, but may come with another configuration.
+  /// - Throws: `UsageError` for a state that a machine lacks, and for the misspelt name of a machine.
+  public func check(_ machines: [MachineMessage]) throws(UsageError) -> [Machine] {
+    var missing: [Machine] = []
+    for (machine, states) in wanted.sorted(by: { $0.key < $1.key }) {
+      if let message = machines.first(where: { $0.name == machine.rawValue }) {
+        try Self.check(states, of: machine, among: message.states)
+      } else if nearest(to: machine.rawValue, among: machines.map(\.name)) != nil {
+        throw UsageError(
+          unknown: machine, among: machines.map { Machine(rawValue: $0.name) })
+      } else {
+        missing.append(machine)
+      }
+    }
+    return missing
   }
 
   private static func check(

@@ -8,13 +8,13 @@ import Wire
 public struct StatusLine: Sendable {
   private let format: StatusFormat
   private let isForWaybar: Bool
-  /// The last known states; empty while they are unknown.
-  private var states: [Machine: String] = [:]
+  /// The last known states; `nil` while they are unknown.
+  private var states: States?
   /// The text and the tooltip while they are unknown.
   private var absence = (text: "", tooltip: "no keymoded")
   private var last: TerminalText?
-  /// The machines on whose changes the line depends.
-  public let followed: Set<Machine>
+  /// The machines on whose changes the line depends; `nil` for all.
+  public let followed: Set<Machine>?
 
   /// A line in this format.
   ///
@@ -23,27 +23,29 @@ public struct StatusLine: Sendable {
   ///   - isForWaybar: whether to print it as JSON, for a custom module of Waybar. It has the states
   ///     of all machines, or only of a lock if the line is about nothing else.
   public init(
-    _ format: StatusFormat, of machines: [Machine] = Machine.modes, isForWaybar: Bool
+    _ format: StatusFormat, of machines: [Machine] = StatusLine.usual, isForWaybar: Bool
   ) {
     (self.format, self.isForWaybar) = (format, isForWaybar)
     var followed = format.machines
     if isForWaybar || followed.isEmpty { followed.formUnion(machines) }
-    let isAboutAll = isForWaybar && !followed.isDisjoint(with: Machine.modes)
-    self.followed = isAboutAll ? Set(Machine.allCases) : followed
+    let isAboutAll = isForWaybar && followed.contains { !$0.isLock }
+    self.followed = isAboutAll ? nil : followed
   }
+
+  /// What a line without a format is about.
+  public static let usual: [Machine] = [.shift, .keyboard]
 
   /// Takes an update, and returns the line if it differs from the last one.
   public mutating func take(_ update: Update) -> TerminalText? {
     switch update {
-    case .states(let state):
-      for machine in Machine.allCases { states[machine] = state.modes[machine] }
+    case .states(let state): states = state.states
+    // On a new connection, changes may come first: the other machines' states are unknown yet.
     case .change(let change):
-      // On a new connection, changes may come first: the other machines' states are unknown yet.
-      guard !states.isEmpty else { return nil }
-      states[change.machine] = change.to
+      guard states != nil else { return nil }
+      states?.take(change)
     case .missed: return nil
     case .disconnected(let reason):
-      states = [:]
+      states = nil
       switch reason {
       case .noDaemon, .connectionLost, .noAnswer: absence = ("", "no keymoded")
       case .permissionDenied, .badReply, .refused, .failed, .cancelled:
@@ -57,34 +59,31 @@ public struct StatusLine: Sendable {
   }
 
   private var text: TerminalText {
-    let line = states.isEmpty ? "\(absence.text)" : format.text(states)
+    let line = states.map(format.text) ?? "\(absence.text)"
     guard isForWaybar else { return line }
     let text = line.description
     // Waybar's custom modules, with "return-type": "json". `alt` chooses among "format-icons".
-    func isLock(_ machine: Machine) -> Bool { !Machine.modes.contains(machine) }
-    let present = Machine.allCases.compactMap { machine in
-      followed.contains(machine) ? states[machine].map { (machine, $0) } : nil
-    }
-    let tooltip = present.compactMap { machine, state -> String? in
-      state == LockRules.State.unknown.rawValue && isLock(machine)
-        ? nil : "\(machine.rawValue): \(state)"
-    }
-    let classes = present.compactMap { machine, state -> String? in
-      guard isLock(machine) else { return state }
-      return state == LockRules.State.on.rawValue ? "\(machine.rawValue)-on" : nil
+    let shown = (states?.entries ?? []).filter { followed?.contains($0.machine) ?? true }
+    let tooltip = shown.filter {
+      !$0.machine.isLock || $0.state != LockRules.State.unknown.rawValue
+    }.map { "\($0.machine): \($0.state)" }
+    let classes = shown.compactMap { entry -> String? in
+      if entry.machine.isLock, entry.state != LockRules.State.on.rawValue { return nil }
+      // The states of Shift and the keyboard have different names.
+      return Self.usual.contains(entry.machine) ? entry.state : "\(entry.machine)-\(entry.state)"
     }
     let json: JSON = [
       "text": .string(text),
-      "alt": .string(states.isEmpty ? "disconnected" : text),
-      "tooltip": .string(states.isEmpty ? absence.tooltip : tooltip.joined(separator: "\n")),
-      "class": .array((states.isEmpty ? ["disconnected"] : classes).map(JSON.string)),
+      "alt": .string(states == nil ? "disconnected" : text),
+      "tooltip": .string(states == nil ? absence.tooltip : tooltip.joined(separator: "\n")),
+      "class": .array((states == nil ? ["disconnected"] : classes).map(JSON.string)),
     ]
     return "\(json.text)"
   }
 }
 
-/// A user's text with placeholders for states: `{shift}`, `{keyboard}`, `{caps}` and `{num}`. `{{`
-/// and `}}` are braces.
+/// A user's text with placeholders for states: `{shift}`, `{keyboard}`, `{caps}`, `{num}`, and the names of
+/// the user's own machines. `{{` and `}}` are braces.
 public struct StatusFormat: Sendable {
   private enum Part: Sendable {
     case text(String)
@@ -94,7 +93,7 @@ public struct StatusFormat: Sendable {
   private var parts: [Part] = []
 
   /// The machines whose states are in the text.
-  var machines: Set<Machine> {
+  public var machines: Set<Machine> {
     Set(parts.compactMap { if case .state(let machine) = $0 { machine } else { nil } })
   }
 
@@ -113,10 +112,9 @@ public struct StatusFormat: Sendable {
         guard let end = rest.firstIndex(of: "}"), !name.isEmpty else {
           throw UsageError("invalid '{' in the format; \(usage)")
         }
-        guard let machine = Machine(rawValue: name) else {
-          let meant = nearest(to: name, among: Machine.allCases.map(\.rawValue))
-          let hint: TerminalText = meant.map { "did you mean {\($0)}?" } ?? usage
-          throw UsageError("unknown {\(name)} in the format; \(hint)")
+        let machine = Machine(rawValue: name)
+        guard Machine.shipped.contains(machine) || Machine.isOwnName(name) else {
+          throw UsageError("unknown {\(name)} in the format; \(Self.hint(name, Machine.shipped) ?? usage)")
         }
         parts.append(.state(of: machine))
         rest = rest[end...].dropFirst()
@@ -130,8 +128,22 @@ public struct StatusFormat: Sendable {
     }
   }
 
+  /// Checks the placeholders against the machines that are known. Others may come with a configuration.
+  ///
+  /// - Throws: `UsageError` for one that seems to be misspelt.
+  public func check(among known: [Machine]) throws(UsageError) {
+    for machine in machines.sorted() where !known.contains(machine) {
+      guard let hint = Self.hint(machine.rawValue, known) else { continue }
+      throw UsageError("unknown {\(machine)} in the format; \(hint)")
+    }
+  }
+
+  private static func hint(_ name: String, _ known: [Machine]) -> TerminalText? {
+    nearest(to: name, among: known.map(\.rawValue)).map { "did you mean {\($0)}?" }
+  }
+
   /// The text with these states. The text around them is not escaped: the user may want colours.
-  func text(_ states: [Machine: String]) -> TerminalText {
+  func text(_ states: States) -> TerminalText {
     parts.map { part in
       switch part {
       case .text(let text): TerminalText(verbatim: text)

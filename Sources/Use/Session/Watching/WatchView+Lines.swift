@@ -50,13 +50,19 @@ extension WatchView {
   private func content(columns: Int, isColored: Bool, at now: Moment) -> [TerminalText] {
     // On a narrow terminal the events are left out, on a narrower one the times of day too.
     let (hasEvents, hasClock) = (columns >= 78, columns >= 42)
-    let (clock, shift) = (hasClock ? 14 : 0, hasEvents ? 27 : 10)
+    let (clock, machines) = (hasClock ? 14 : 0, machines)
+    // Two columns have room for the events beside the states; more are as wide as their states.
+    var places: [Machine: Int] = [:]
+    var next = clock
+    for machine in machines {
+      places[machine] = next
+      next +=
+        machines.count <= 2 ? hasEvents ? 27 : 10 : max(10, 2 + (widths[machine] ?? 0))
+    }
     func line(_ parts: [(Int, String, Look)]) -> TerminalText {
       WatchView.line(parts, columns, isColored)
     }
-    func column(_ machine: Machine) -> Int {
-      clock + (machine == .keyboard && machine != machines.first ? shift : 0)
-    }
+    func column(_ machine: Machine) -> Int { places[machine] ?? clock }
     func each(_ text: (Machine) -> (String, Look)) -> TerminalText {
       line(
         machines.map { machine in
@@ -65,7 +71,7 @@ extension WatchView {
         })
     }
     let first = line([(0, connection, isConnected ? .faint : .red)])
-    guard !states.isEmpty else {
+    guard let states else {
       let words = advice.description.split(separator: " ").map(String.init)
       let wrapped = wrapped(words, width: columns).description.split(separator: "\n")
       return [first, ""] + wrapped.map { line([(0, String($0), .plain)]) }
@@ -78,7 +84,6 @@ extension WatchView {
         (lasting(machine, at: now)?.text ?? (isConnected ? "" : "unknown"), .faint)
       },
     ]
-    let known = locks.isEmpty ? [""] : [line([(clock, locks, .faint)]), ""]
     let history = rows.map { row in
       let column = row.machine.map(column) ?? clock
       let event = hasEvents ? row.event.map { " \(Sign.left) \($0)" } : nil
@@ -87,7 +92,7 @@ extension WatchView {
         (column + printable(row.text).count, event ?? "", .faint),
       ])
     }
-    return head + known + history
+    return head + [""] + history
   }
 
   /// A line of texts that begin in these columns, cut at the terminal's width.

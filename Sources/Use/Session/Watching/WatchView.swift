@@ -23,14 +23,14 @@ public struct WatchView {
   }
 
   private let directory: String
-  /// The machines that have a column.
-  let machines: [Machine]
-  /// The machines whose changes are shown.
-  private let followed: [Machine]
+  /// The machine whose changes are shown; `nil` for all.
+  private let machine: Machine?
   /// What to do while no daemon has come yet.
   let advice: TerminalText
-  /// The last known states; empty before the first update.
-  private(set) var states: [Machine: String] = [:]
+  /// The last known states; `nil` before the first update.
+  private(set) var states: States?
+  /// The width of the longest state so far in the column of each machine.
+  private(set) var widths: [Machine: Int] = [:]
   /// When each state was entered, in microseconds on `CLOCK_BOOTTIME`, if that is known.
   private var since: [Machine: Int64] = [:]
   /// The daemon's clock minus `CLOCK_BOOTTIME`; not 0 if the daemon plays a recording.
@@ -42,24 +42,15 @@ public struct WatchView {
   ///
   /// - Parameters:
   ///   - directory: the folder of the daemon's sockets.
-  ///   - machines: the machines that are shown, at least one. Locks have columns only if no other
-  ///     machine is shown.
+  ///   - machine: the machine that is shown; `nil` for all.
   ///   - advice: a line that says what to do while no daemon has come yet.
-  public init(
-    directory: String, machines: [Machine] = Machine.allCases, advice: TerminalText = ""
-  ) {
-    (self.directory, followed, self.advice) = (directory, machines, advice)
-    let modes = machines.filter(Machine.modes.contains)
-    self.machines = modes.isEmpty ? machines : modes
+  public init(directory: String, machine: Machine? = nil, advice: TerminalText = "") {
+    (self.directory, self.machine, self.advice) = (directory, machine, advice)
   }
 
-  /// `caps on, num off`: the locks that are known and have no column; empty if there are none.
-  var locks: String {
-    let texts = followed.filter { !machines.contains($0) }.compactMap { lock -> String? in
-      guard let state = states[lock], state != LockRules.State.unknown.rawValue else { return nil }
-      return "\(lock) \(state)"
-    }
-    return texts.joined(separator: ", ")
+  /// The machines that have a column: the one that is shown, or all but the locks that are unknown.
+  var machines: [Machine] {
+    machine.map { [$0] } ?? states?.shown(withLocks: .on, .off) ?? []
   }
 
   /// `connected to keymoded in /run/keymoded`
@@ -72,27 +63,39 @@ public struct WatchView {
   public mutating func take(_ update: Update, at now: Moment) {
     switch update {
     case .states(let state):
-      if !isConnected, !states.isEmpty { note("connected again", now) }
+      if !isConnected, states != nil { note("connected again", now) }
       isConnected = true
       offset = state.time.microseconds &- now.boot
-      for machine in Machine.allCases {
-        states[machine] = state.modes[machine]
-        since[machine] = state.modes.since(machine).map { min($0.microseconds &- offset, now.boot) }
+      states = state.states
+      since = [:]
+      for entry in state.states.entries {
+        since[entry.machine] = entry.since.map { min($0.microseconds &- offset, now.boot) }
       }
+      noteWidths()
     case .change(let change):
       // A recording may be played faster than its clock. Nothing is shown as later than now.
       offset = max(offset, change.time.microseconds &- now.boot)
-      let (machine, state, time) = (change.machine, change.to, change.time.microseconds &- offset)
-      (states[machine], since[machine]) = (state, time)
-      guard followed.contains(machine) else { return }
-      let text = machines.contains(machine) ? state : "\(machine) \(state)"
+      let time = change.time.microseconds &- offset
+      states?.take(change)
+      since[change.machine] = time
+      noteWidths()
+      guard machine == nil || machine == change.machine else { return }
       let (clock, event) = (now.clock(at: time), change.event)
-      add(Row(clock: clock, machine: machine, text: text, look: .of(state), event: event))
+      add(
+        Row(
+          clock: clock, machine: change.machine, text: change.to, look: .of(change.to), event: event))
     case .missed(let count):
       note("missed \(ChangeLine.text(ofMissed: count)) changes", now)
     case .disconnected:
       isConnected = false
-      if !states.isEmpty { note("keymoded has ended", now) }
+      if states != nil { note("keymoded has ended", now) }
+    }
+  }
+
+  private mutating func noteWidths() {
+    for entry in states?.entries ?? [] {
+      let width = max(printable(entry.state).count, entry.machine.rawValue.count)
+      widths[entry.machine] = max(widths[entry.machine] ?? 0, width)
     }
   }
 

@@ -61,19 +61,19 @@ private struct Trial {
     let wasUntold = reference.locks.needsReport
     let expected = reference.take(input)
     require(controller.take(input) == expected, "not what the rules say of \(input)")
-    require(controller.modes.sequence == reference.sequence)
+    require(controller.states.sequence == reference.sequence)
     require(controller.snapshot.shift == reference.shift)
-    require(controller.snapshot.modes.keyboard == reference.keyboard)
+    require(controller.snapshot.states.keyboard == reference.keyboard)
     for lock in Lock.allCases {
       let name = lock.machine.rawValue
-      require(controller.modes.locks[lock].rawValue == reference.locks.all[name]?.state)
+      require(controller.states.locks[lock].rawValue == reference.locks.all[name]?.state)
     }
     require(controller.deadline == reference.deadline)
     require((controller.nextCheck != nil) == !reference.openUses.isEmpty)
     require(controller.snapshot.awaitedReleases == reference.allAwaited)
     if var resumed {
       require(resumed.take(input) == expected, "resumed, it does something else")
-      require(resumed.modes == controller.modes)
+      require(resumed.states == controller.states)
       require(resumed.deadline == controller.deadline)
       self.resumed = resumed
     }
@@ -137,7 +137,7 @@ private struct Trial {
       self.resumed = resumed
     }
     redacted?.advance(to: time)
-    require(redacted.map { $0.modes == controller.modes } ?? true)
+    require(redacted.map { $0.states == controller.states } ?? true)
   }
 
   /// The daemon is started anew. A device that is not present was unplugged meanwhile.
@@ -237,7 +237,7 @@ private struct Trial {
     require(controller.advance(to: end) == expected, "not what the rules say of time")
     require(controller.deadline == nil && reference.deadline == nil)
     redacted?.advance(to: end)
-    require(redacted?.modes ?? controller.modes == controller.modes)
+    require(redacted?.states ?? controller.states == controller.states)
     require(controller.end(at: end).isEmpty, "nothing is left")
   }
 }

@@ -39,7 +39,7 @@ final class Scene {
   private let allocatedBefore = allocatedBytes()
   private var controller: Controller { service.engine.controller }
   /// The number of the last of them.
-  var latest: Int64 { controller.modes.sequence }
+  var latest: Int64 { controller.states.sequence }
   private var current = 0
   private var told: Int64 = 0
   private var isTap = false
@@ -51,7 +51,7 @@ final class Scene {
     let file = try FileDescriptor.inMemory("fuzz")
     // So that the name of the sequence is one that a script can know.
     let first = Controller()
-    let state = StateMessage(instance: Self.instance, time: keyboard.now, modes: first.modes)
+    let state = StateMessage(instance: Self.instance, time: keyboard.now, states: first.states)
     let message = MonitorMessage(state: state, changes: [], missed: 0)
     try StateStore(file).commit(Reply.message(message, continues: true), first.snapshot)
     let engine = Engine(
@@ -92,13 +92,13 @@ final class Scene {
     case .shift: type(keyboard.tap(42))
     case .keys(let count): type((0..<count).flatMap { _ in keyboard.tap(127) })
     case .letter:
-      let watched = (controller.modes.sequence, watcher.received.count)
+      let watched = (controller.states.sequence, watcher.received.count)
       type(keyboard.tap(30))
       settle()
       watcher.read()
       require(
-        watched == (controller.modes.sequence, watcher.received.count)
-          || watched.0 < controller.modes.sequence, "a key that changes nothing is told")
+        watched == (controller.states.sequence, watcher.received.count)
+          || watched.0 < controller.states.sequence, "a key that changes nothing is told")
     case .reload:
       isTap.toggle()
       apply(Settings(shiftTrigger: isTap ? .tap : .press))
@@ -152,10 +152,10 @@ final class Scene {
   private func checkInnocents() {
     asker.send(Call(ControllerInterface.getState).message[...])
     settle()
-    let sequence = controller.modes.sequence
+    let sequence = controller.states.sequence
     let answers = replies(of: asker)
     let state = answers.last?.parameters["state"].flatMap(StateMessage.init)
-    require(state?.modes == controller.modes, "an innocent client gets no answer")
+    require(state?.states == controller.states, "an innocent client gets no answer")
     for reply in replies(of: watcher) {
       guard let message = MonitorMessage(reply.parameters) else {
         fatalError("no reply to Monitor: \(reply)")

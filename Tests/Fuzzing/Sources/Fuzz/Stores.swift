@@ -26,15 +26,15 @@ private func goOn(with bytes: [UInt8]) throws(SystemError) {
   let engine = Engine(
     settings: Settings(), ringCapacity: capacity, store: previous, at: keyboard.now)
   let publisher = Publisher(engine, keyboard)
-  var sequence = contents?.state.modes.sequence ?? 0
+  var sequence = contents?.state.states.sequence ?? 0
   // From a state that the table does not have it goes to the initial one.
-  if let name = contents?.state.modes.keyboard, Settings().keyboard.state(named: name) == nil {
+  if let name = contents?.state.states.keyboard, Settings().keyboard.state(named: name) == nil {
     sequence += 1
   }
-  require(engine.controller.modes.sequence == sequence)
+  require(engine.controller.states.sequence == sequence)
   let click = Batch([.client(.keyboard(.clickMoreButton), at: keyboard.now)])
   require(engine.process(click) && engine.process(click))
-  require(engine.controller.modes.sequence == sequence + 2)
+  require(engine.controller.states.sequence == sequence + 2)
   for after in [0, sequence, sequence + 1, sequence + 2] {
     var position = SubscriberPosition(sequence: after)
     var last: UInt8?

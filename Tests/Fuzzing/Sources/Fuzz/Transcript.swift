@@ -96,7 +96,7 @@ struct Transcript {
   ) {
     guard let first = MonitorMessage(first.parameters) else { fatalError("no state") }
     require(first.changes.allSatisfy { changes[$0.sequence] == $0 })
-    var told = first.state.modes.sequence
+    var told = first.state.states.sequence
     require(first.changes.isEmpty || first.changes.last?.sequence == told)
     for reply in rest {
       guard reply.continues, let message = MonitorMessage(reply.parameters),
@@ -107,7 +107,7 @@ struct Transcript {
         told += 1
         require(change.sequence == told && changes[told] ?? change == change, "a gap")
       }
-      require(message.state.modes.sequence == told, "the state is not that of the changes")
+      require(message.state.states.sequence == told, "the state is not that of the changes")
     }
     require(told == latest || isClosed, "a subscriber is not told of the last changes")
   }

@@ -4,7 +4,7 @@ import KeymodeClient
 /// which this program does not know.
 enum Area: String { case prepareToEditText, prepareToRecord, editingText, showingPanel }
 
-/// The chat: its messages, the draft, and the modes that keymoded reported.
+/// The chat: its messages, the draft, and the states that keymoded reported.
 struct Chat {
   private var messages: [[Letter]] = []
   private var draft: [Letter] = []
@@ -31,8 +31,8 @@ struct Chat {
     switch update {
     case .states(let state):
       (connection, problem) = ("", nil)
-      begin(state.modes.shift)
-      area = Area(rawValue: state.modes.keyboard)
+      begin(state.states[.shift] ?? "")
+      area = state.states[.keyboard].flatMap(Area.init)
     case .change(let change):
       let time = change.time.microseconds
       switch change.machine {
@@ -42,7 +42,7 @@ struct Chat {
       case .keyboard:
         area = Area(rawValue: change.to)
         talk(change.event, at: time)
-      case .caps, .num: break  // The keyboard's own locks have made their characters already.
+      default: break  // The locks have made their characters already; other machines are not for a chat.
       }
     case .missed: break  // States follow, which have everything that this program needs.
     case .disconnected(let error):

@@ -1,25 +1,26 @@
 import KeyboardModes
 import StateMachines
+import TestSupport
 import Testing
 
 @Suite("Keyboard table")
 struct KeyboardTableTests {
   /// The shipped table with one more state and event.
-  private let more: KeyboardTable
+  private let more: StateTable
 
   /// A table that has only one of the shipped events.
-  private let other: KeyboardTable
+  private let other: StateTable
 
   init() throws {
-    more = KeyboardTable(
+    more = StateTable(
       try .init(
-        states: KeyboardTable.standard.stateNames + ["showingStickers"], initial: "editingText",
-        events: KeyboardTable.standard.eventNames + ["clickStickerButton"],
-        rows: KeyboardTable.standard.rows + [
+        states: StateTable.standard.stateNames + ["showingStickers"], initial: "editingText",
+        events: StateTable.standard.eventNames + ["clickStickerButton"],
+        rows: StateTable.standard.rows + [
           .init("editingText", "clickStickerButton", "showingStickers"),
           .init("showingStickers", "tapBlankArea", "prepareToEditText"),
         ]))
-    other = KeyboardTable(
+    other = StateTable(
       try .init(
         states: ["idle", "talking"], initial: "idle", events: ["pushToTalk", "tapBlankArea"],
         rows: [.init("idle", "pushToTalk", "talking"), .init("talking", "tapBlankArea", "idle")]))
@@ -37,7 +38,7 @@ struct KeyboardTableTests {
 
   @Test("every event of the standard table leads from every state to the state in the table")
   func shipped() throws {
-    let table = KeyboardTable.standard
+    let table = StateTable.standard
     let lines = Self.shipped.split(separator: "\n").map {
       $0.split(separator: " ").map(String.init)
     }
@@ -50,7 +51,7 @@ struct KeyboardTableTests {
         #expect(next.map(table.name(of:)) ?? "/" == expected, "\(row[0]) in \(state)")
       }
     }
-    let events: [KeyboardTable.Event] = [
+    let events: [StateTable.Event] = [
       .clickSwitchButton, .clickMoreButton, .tapTextField, .tapBlankArea,
     ]
     #expect(events == table.events)
@@ -59,16 +60,16 @@ struct KeyboardTableTests {
   @Test("a table ignores an event that only another table has")
   func otherEvents() throws {
     let sticker = try #require(more.event(named: "clickStickerButton"))
-    #expect(KeyboardTable.standard.next(KeyboardTable.standard.initial, on: sticker) == nil)
+    #expect(StateTable.standard.next(StateTable.standard.initial, on: sticker) == nil)
     #expect(other.next(other.initial, on: .clickMoreButton) == nil)
   }
 
   @Test("a row that leads to its own state is a change")
   func ownState() throws {
-    let table = KeyboardTable(
+    let table = StateTable(
       try .init(
         states: ["quiet"], initial: "quiet", events: ["shout"],
-        rows: [KeyboardTable.Row("quiet", "shout", "quiet")]))
+        rows: [StateTable.Row("quiet", "shout", "quiet")]))
     var timeline = Timeline(Settings(keyboard: table, bindings: Bindings()))
     let shout = try #require(table.event(named: "shout"))
     timeline.take(.client(.keyboard(shout), at: Time(microseconds: 7)))
@@ -78,7 +79,7 @@ struct KeyboardTableTests {
           sequence: 1, time: Time(microseconds: 7), machine: .keyboard, from: "quiet", to: "quiet",
           event: "shout")
       ])
-    #expect(timeline.controller.modes.keyboardSince == Time(microseconds: 7))
+    #expect(timeline.controller.states.keyboardSince == Time(microseconds: 7))
   }
 
   @Test("a reload keeps the present state if the new table has its name")
@@ -87,7 +88,7 @@ struct KeyboardTableTests {
     try timeline.play("ESC")
     timeline.take(.configured(Settings(), at: Time(microseconds: 9_000_000)))
     #expect(timeline.changes.map(\.to) == ["prepareToEditText"])
-    #expect(timeline.controller.modes.keyboard == "prepareToEditText")
+    #expect(timeline.controller.states.keyboard == "prepareToEditText")
   }
 
   @Test("a reload that removes the present state changes to the new table's initial state")
@@ -101,8 +102,8 @@ struct KeyboardTableTests {
         == Change(
           sequence: 2, time: Time(microseconds: 9_000_000), machine: .keyboard,
           from: "editingText", to: "idle", event: "configured"))
-    #expect(timeline.controller.modes.keyboard == "idle")
-    #expect(timeline.controller.modes.keyboardSince == Time(microseconds: 9_000_000))
-    #expect(timeline.controller.modes.sequence == 2)
+    #expect(timeline.controller.states.keyboard == "idle")
+    #expect(timeline.controller.states.keyboardSince == Time(microseconds: 9_000_000))
+    #expect(timeline.controller.states.sequence == 2)
   }
 }

@@ -1,11 +1,11 @@
 public import StateMachines
 
-/// The rules of the keyboard machine, whose states say what the input area of a chat program shows:
-/// the shipped table ``standard``, or a user's own.
+/// Rules that are a table: those of the keyboard machine, whose states say what the input area of a chat
+/// program shows (the shipped table ``standard``, or a user's own), and those of a user's own machines.
 ///
 /// States and events are numbers within their table, so that a transition is one array lookup
 /// whatever the size of the table. Programs receive their names.
-public struct KeyboardTable: DrawableRules, Hashable {
+public struct StateTable: DrawableRules, TimedRules, Hashable {
   /// A state of one table.
   public struct State: Hashable, Sendable {
     fileprivate let number: UInt8
@@ -23,12 +23,31 @@ public struct KeyboardTable: DrawableRules, Hashable {
     public static let tapTextField = Event(number: 2)
     /// The user touched somewhere outside of the input area.
     public static let tapBlankArea = Event(number: 3)
+
+    /// The state has lasted as long as its row by time says.
+    static let timedOut = Event(number: .max)
   }
 
   /// A table whose states and events are names. Its initializer throws the first fault.
   public typealias Source = TransitionTable<String, String>
   /// The next state for one event in one state, by name.
   public typealias Row = Source.Row
+
+  /// A row by time: where a state leads that has lasted so long.
+  public struct Timeout: Hashable, Sendable {
+    /// How long. Whole microseconds, above zero.
+    public let after: Duration
+    /// The name of the state after it.
+    public let next: String
+
+    /// A state that has lasted for `after`, rounded up to a whole microsecond, leads to `next`.
+    public init(after: Duration, next: String) {
+      (self.after, self.next) = (after.roundedUpToMicroseconds, next)
+    }
+  }
+
+  /// The name of the event of a row by time. The configuration rejects it for events.
+  public static let timedOut = "timedOut"
 
   /// The maximum number of states in a table, and of events.
   public static let most = 64
@@ -39,7 +58,7 @@ public struct KeyboardTable: DrawableRules, Hashable {
   /// The shipped table. Its states are a text field that is not being edited, the bar that records
   /// speech instead of it, a text field with the cursor in it, and the panel of emoji, pictures and
   /// files.
-  public static let standard = KeyboardTable(
+  public static let standard = StateTable(
     states: shippedStates, initial: "prepareToEditText", events: shippedRows.map(\.event),
     rows: shippedRows.flatMap { event, nextStates in
       zip(shippedStates, nextStates).compactMap { state, next in
@@ -74,15 +93,29 @@ public struct KeyboardTable: DrawableRules, Hashable {
   public let initial: State
   /// The next state for each pair of state and event; `nil` if the state ignores the event.
   private let nextStates: [State?]
+  /// The row by time of each state; empty if there are none.
+  private let limits: [Limit?]
+
+  private struct Limit: Hashable, Sendable {
+    let after: Duration
+    let next: State
+  }
 
   /// The compiled form of a table, which must have at most ``most`` states and ``most`` events.
-  public init(_ table: Source) {
-    self.init(states: table.states, initial: table.initial, events: table.events, rows: table.rows)
+  ///
+  /// - Parameter timeouts: the rows by time, by the names of their states; all names must be the table's.
+  public init(_ table: Source, timeouts: [String: Timeout] = [:]) {
+    self.init(
+      states: table.states, initial: table.initial, events: table.events, rows: table.rows,
+      timeouts: timeouts)
   }
 
   /// A table of rows that have no faults. It does not search for them: for the shipped rows, that
   /// would delay the start of every program.
-  private init(states: [String], initial: String, events: [String], rows: [Row]) {
+  private init(
+    states: [String], initial: String, events: [String], rows: [Row],
+    timeouts: [String: Timeout] = [:]
+  ) {
     precondition(max(states.count, events.count) <= Self.most)
     func number(_ name: String, _ names: [String]) -> UInt8 {
       guard let index = names.firstIndex(of: name) else { preconditionFailure("unknown '\(name)'") }
@@ -100,6 +133,12 @@ public struct KeyboardTable: DrawableRules, Hashable {
       nextStates[place] = State(number: number(row.next, states))
     }
     self.nextStates = nextStates
+    limits =
+      timeouts.isEmpty
+      ? []
+      : states.map { state in
+        timeouts[state].map { Limit(after: $0.after, next: State(number: number($0.next, states))) }
+      }
   }
 
   /// The state of this name, or `nil`.
@@ -116,15 +155,22 @@ public struct KeyboardTable: DrawableRules, Hashable {
   public func name(of state: State) -> String { namesOfStates[Int(state.number)] }
 
   /// The name of `event` that programs receive.
-  public func name(ofEvent event: Event) -> String { namesOfEvents[Int(event.number)] }
+  public func name(ofEvent event: Event) -> String {
+    event == .timedOut ? Self.timedOut : namesOfEvents[Int(event.number)]
+  }
 
   /// Every state.
   public var states: [State] { namesOfStates.indices.map { State(number: UInt8(clamping: $0)) } }
 
-  /// Every event that the table has.
-  public var samples: [Sample<Event>] { events.map { Sample($0) } }
+  /// Every event that the table has, and the one of its rows by time.
+  public var samples: [Sample<Event>] {
+    (events + (limits.isEmpty ? [] : [.timedOut])).map { Sample($0) }
+  }
 
-  /// All rows, state by state.
+  /// The names of the events that keys and programs send.
+  public var sentEventNames: [String] { events.map(name(ofEvent:)) }
+
+  /// All rows by events, state by state.
   public var rows: [Row] {
     states.flatMap { state in
       events.compactMap { event in
@@ -135,8 +181,26 @@ public struct KeyboardTable: DrawableRules, Hashable {
 
   /// The state in the row of this pair, or `nil` where there is no such row.
   public func next(_ state: State, on event: Event) -> State? {
+    if event == .timedOut { return limit(of: state)?.next }
     // An event of a larger table may be out of range here; it is ignored.
     guard event.number < namesOfEvents.count else { return nil }
     return nextStates[Int(state.number) * namesOfEvents.count + Int(event.number)]
+  }
+
+  /// Whether a state has a row by time.
+  public var hasTimeouts: Bool { !limits.isEmpty }
+
+  /// The row by time of `state`, if it has one.
+  public func timeout(of state: State) -> (after: Duration, event: Event)? {
+    limit(of: state).map { ($0.after, .timedOut) }
+  }
+
+  /// The row by time of the state of this name, if it has one.
+  public func timeout(ofStateNamed name: String) -> Timeout? {
+    state(named: name).flatMap(limit).map { Timeout(after: $0.after, next: self.name(of: $0.next)) }
+  }
+
+  private func limit(of state: State) -> Limit? {
+    limits.isEmpty ? nil : limits[Int(state.number)]
   }
 }

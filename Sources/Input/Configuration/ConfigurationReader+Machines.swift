@@ -1,0 +1,135 @@
+import KeyboardModes
+
+/// The machines of the user's own:
+///
+///     machines:
+///       talk:
+///         initial: silent
+///         rows:
+///           silent: { press: talking }
+///           talking: { release: silent, after 10m: silent }
+///         bindings:
+///           press: [Any+F9]
+///           release: [Any+F9 release]
+///
+/// The states are the keys of `rows`; the events are those of its rows.
+extension ConfigurationReader {
+  /// Reads the machines, and returns whether their tables have no errors.
+  mutating func readMachines(_ node: Node) -> Bool {
+    guard case .mapping(let pairs) = node.content else {
+      if !node.isEmpty {
+        fail("machines must be a mapping of names\(colonHint(node.text ?? ""))", at: node)
+      }
+      return node.isEmpty
+    }
+    let faultsBefore = faults.count
+    var read: [(machine: Settings.TableMachine, bindings: Node?)] = []
+    for pair in pairs {
+      guard let name = machineName(pair.key) else { continue }
+      if read.contains(where: { $0.machine.name.rawValue == name }) {
+        fail("duplicate machine '\(name)'", at: pair.key)
+      } else if read.count == Machine.mostOwn {
+        fail("there are more than \(Machine.mostOwn) machines", at: pair.key)
+      } else {
+        let parts = members(of: pair.value, "'\(name)'", known: SettingNames.machine)
+        guard let table = table(parts, of: name, at: pair.key) else { continue }
+        read.append(
+          (Settings.TableMachine(Machine(rawValue: name), table), parts["bindings"]))
+      }
+    }
+    read.sort { $0.machine.name < $1.machine.name }
+    configuration.settings.machines += read.map(\.machine)
+    for (index, one) in read.enumerated() {
+      guard let bindings = one.bindings else { continue }
+      readBindings(bindings, of: 1 + index, each: "event of \(one.machine.name)")
+    }
+    return faults.count == faultsBefore
+  }
+
+  private mutating func machineName(_ node: Node) -> String? {
+    guard let name = scalar(node) else { return nil }
+    if Machine.isOwnName(name) { return name }
+    fail(
+      Machine.reserved.contains(name)
+        ? "'\(name)' cannot be the name of a machine of your own; it means something else"
+        : "'\(name)' is not a valid name for a machine: use a lower-case letter, then up to "
+          + "\(StateTable.longestName - 1) lower-case letters and digits", at: node)
+    return nil
+  }
+
+  /// The table of a machine; `nil` after an error.
+  private mutating func table(
+    _ parts: [String: Node], of name: String, at machine: Node
+  ) -> StateTable? {
+    let faultsBefore = faults.count
+    guard case .mapping(let pairs)? = parts["rows"]?.content, let rowsNode = parts["rows"] else {
+      fail("'\(name)' needs rows, such as 'rows: { off: { press: on }, on: { press: off } }'", at: machine)
+      return nil
+    }
+    let states = names(pairs.map(\.key), "state")
+    var events: [String] = []
+    var rows: [StateTable.Row] = []
+    var timeouts: [String: StateTable.Timeout] = [:]
+    for pair in pairs {
+      guard let state = pair.key.text, states.contains(state) else { continue }
+      let (node, timeout) = rowsByEvents(pair.value, states)
+      timeouts[state] = timeout
+      guard case .mapping(let byEvents) = node.content else {
+        if !node.isEmpty { fail("'\(state)' must be a mapping of events to states", at: node) }
+        continue
+      }
+      for event in names(byEvents.map(\.key), "event") where !events.contains(event) {
+        events.append(event)
+      }
+      for row in byEvents {
+        guard let event = row.key.text, let next = self.state(row.value, among: states) else {
+          continue
+        }
+        if !rows.contains(where: { ($0.state, $0.event) == (state, event) }) {
+          rows.append(.init(state, event, next))
+        }
+      }
+    }
+    if events.count > StateTable.most { fail("there are more than \(StateTable.most) events", at: rowsNode) }
+    checkCircles(timeouts, at: rowsNode)
+    guard let initial = parts["initial"] else {
+      fail("'\(name)' needs an initial state: 'initial: \(states.first ?? "off")'", at: machine)
+      return nil
+    }
+    guard let start = state(initial, among: states), faults.count == faultsBefore else { return nil }
+    do {
+      let table = StateTable(
+        try StateTable.Source(
+          states: states, initial: start, events: events, rows: rows, allowsUnreachable: true),
+        timeouts: timeouts)
+      let unreachable = Set(table.unreachableStates)
+      for pair in pairs where unreachable.contains(pair.key.text ?? "") {
+        fail(
+          "'\(pair.key.text ?? "")' cannot be reached from the initial state '\(start)'", at: pair.key)
+      }
+      return table
+    } catch {
+      fail("\(error)", at: rowsNode)
+      return nil
+    }
+  }
+
+  /// The names that these nodes have; reports those that are no names, that occur twice, or that are too
+  /// many.
+  private mutating func names(_ nodes: [Node], _ what: String) -> [String] {
+    var names: [String] = []
+    var known: Set<String> = []
+    for node in nodes {
+      guard let name = scalar(node), isUsable(name, at: node) else { continue }
+      if !known.insert(name).inserted {
+        fail("duplicate \(what) '\(name)'", at: node)
+      } else if names.count == StateTable.most {
+        fail("there are more than \(StateTable.most) \(what)s", at: node)
+        break
+      } else {
+        names.append(name)
+      }
+    }
+    return names
+  }
+}

@@ -1,0 +1,39 @@
+public import KeyboardModes
+import System
+public import Terminal
+
+extension Machine {
+  /// The machine that an argument names, which may be one of the user's own.
+  ///
+  /// - Throws: `UsageError` for a name that no machine can have.
+  public init(argument name: String) throws(UsageError) {
+    self.init(rawValue: name)
+    guard Machine.shipped.contains(self) || Machine.isOwnName(name) else {
+      throw UsageError(unknown: self, among: Machine.shipped)
+    }
+  }
+}
+
+extension UsageError {
+  /// The error about a machine that is not there.
+  public init(unknown machine: Machine, among known: [Machine]) {
+    let hint = suggestion(for: machine.rawValue, among: known.map(\.rawValue))
+    self.init("unknown machine '\(machine)'; \(hint)")
+  }
+}
+
+extension States {
+  /// The machines that are shown to people: all, but only those locks that are in one of these states.
+  public func shown(withLocks states: LockRules.State...) -> [Machine] {
+    let names = states.map(\.rawValue)
+    return entries.filter { !$0.machine.isLock || names.contains($0.state) }.map(\.machine)
+  }
+
+  /// The state of a machine that a command asks for.
+  ///
+  /// - Throws: `UsageError` if there is no such machine.
+  public func state(of machine: Machine) throws(UsageError) -> String {
+    guard let state = self[machine] else { throw UsageError(unknown: machine, among: machines) }
+    return state
+  }
+}
