@@ -231,8 +231,8 @@ class Seat:
     def start_logind(self, session: str) -> None:
         """Starts a stand-in for systemd-logind on the session bus.
 
-        The words are its session's seat and those of Active and LockedHint that are true; writing
-        the file `session` changes them.
+        The words are its session's seat, those of Active and LockedHint that are true, and Asleep
+        while the machine sleeps; writing the file `session` changes them.
         """
         self.write("session", session)
         system = f"DBUS_SYSTEM_BUS_ADDRESS={self.environment['DBUS_SESSION_BUS_ADDRESS']}"
