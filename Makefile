@@ -11,6 +11,7 @@ sysusersdir = $(PREFIX)/lib/sysusers.d
 rulesdir    = $(PREFIX)/lib/udev/rules.d
 mandir      = $(PREFIX)/share/man
 recipedir   = $(PREFIX)/share/keymoded/recipes
+sounddir    = $(PREFIX)/share/keymoded/sounds
 bashdir     = $(PREFIX)/share/bash-completion/completions
 fishdir     = $(PREFIX)/share/fish/vendor_completions.d
 # The daemon reads its configuration from this directory, whatever the prefix.
@@ -55,7 +56,7 @@ PROGRAMS = keymoded keymodectl
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target \
   keymoded-shift.service
-USER_UNITS = keymode-targets.service keymode-focus.service \
+USER_UNITS = keymode-targets.service keymode-focus.service keymode-call.service \
   $(addprefix keymode-,$(addsuffix @.target,keyboard shift caps num))
 # Two guests at once: each spends much of its time waiting. The tests of a file share a guest.
 GUESTS = -n 2 --dist loadfile
@@ -296,7 +297,7 @@ install:
 	  "$(DESTDIR)$(sysusersdir)" "$(DESTDIR)$(rulesdir)" "$(DESTDIR)$(mandir)/man1" "$(DESTDIR)$(mandir)/man5" \
 	  "$(DESTDIR)$(mandir)/man8"
 	$(INSTALL_PROGRAM) $(addprefix .build/release/,$(PROGRAMS)) "$(DESTDIR)$(bindir)"
-	install data/libexec/keymode-focus "$(DESTDIR)$(libexecdir)"
+	install data/libexec/keymode-focus data/libexec/keymode-call "$(DESTDIR)$(libexecdir)"
 	install -m 644 $(addprefix systemd/,$(UNITS)) "$(DESTDIR)$(unitdir)"
 	install -m 644 $(addprefix systemd/user/,$(USER_UNITS)) "$(DESTDIR)$(userunitdir)"
 	sed -i 's|@bindir@|$(bindir)|; s|@libexecdir@|$(libexecdir)|' $(addprefix "$(DESTDIR)$(unitdir)"/,$(filter %.service,$(UNITS))) \
@@ -306,8 +307,9 @@ install:
 	for page in $(PAGES); do \
 	  install -m 644 data/man/$$page "$(DESTDIR)$(mandir)/man$${page##*.}" || exit; \
 	done
-	install -d "$(DESTDIR)$(recipedir)" "$(DESTDIR)$(confdir)/keymoded.yaml.d"
+	install -d "$(DESTDIR)$(recipedir)" "$(DESTDIR)$(sounddir)" "$(DESTDIR)$(confdir)/keymoded.yaml.d"
 	install -m 644 data/recipes/*.yaml "$(DESTDIR)$(recipedir)"
+	install -m 644 data/sounds/*.wav "$(DESTDIR)$(sounddir)"
 	test -e "$(DESTDIR)$(confdir)/keymoded.yaml" || \
 	  install -m 644 data/etc/keymoded.yaml "$(DESTDIR)$(confdir)"
 	install -d "$(DESTDIR)$(bashdir)" "$(DESTDIR)$(fishdir)" "$(DESTDIR)$(zshdir)"

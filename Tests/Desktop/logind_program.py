@@ -1,4 +1,7 @@
-"""systemd-logind on the system bus, with one session. Its properties are words of the file `session`."""
+"""systemd-logind on the system bus, with one session. Its properties are words of the file `session`.
+
+The machine sleeps while one of the words is Asleep.
+"""
 
 from gi.repository import Gio, GLib
 
@@ -17,20 +20,29 @@ def called(connection, sender, path, interface, method, arguments, invocation):
 
 
 def get(connection, sender, path, interface, name):
-    seat, *words = open("session").read().split()
+    global seat, words
+    # The file is empty while it is written again.
+    seat, *words = open("session").read().split() or [seat, *words]
     if name == "Seat":
         return GLib.Variant("(so)", (seat, "/"))
     return GLib.Variant("b", name in words)
 
 
 def tell(monitor, file, other, event):
+    global is_asleep
     if event == Gio.FileMonitorEvent.CHANGES_DONE_HINT:
+        if is_asleep != get(bus, "", "", "", "Asleep").get_boolean():
+            is_asleep = not is_asleep
+            sleep = GLib.Variant("(b)", (is_asleep,))
+            path, interface = "/org/freedesktop/login1", f"{NAME}.Manager"
+            bus.emit_signal(None, path, interface, "PrepareForSleep", sleep)
         values = {name: get(bus, "", "", "", name) for name in ("Active", "LockedHint", "Seat")}
         changes = GLib.Variant("(sa{sv}as)", (f"{NAME}.Session", values, []))
         properties = "org.freedesktop.DBus.Properties"
         bus.emit_signal(None, "/session", properties, "PropertiesChanged", changes)
 
 
+is_asleep = False
 bus = Gio.bus_get_sync(Gio.BusType.SYSTEM)
 manager, session = Gio.DBusNodeInfo.new_for_xml(XML).interfaces
 bus.register_object("/org/freedesktop/login1", manager, called, None, None)

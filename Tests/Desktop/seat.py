@@ -85,6 +85,8 @@ class Seat:
         for name in ("keymoded", "keymodectl"):
             shutil.copy(PROGRAMS / name, self.folder / "bin" / name)
         shutil.copy(CHECKOUT / "data/libexec/keymode-focus", self.folder / "bin")
+        shutil.copytree(CHECKOUT / "data/libexec", self.folder / "libexec/keymoded")
+        shutil.copytree(CHECKOUT / "data/sounds", self.folder / "share/keymoded/sounds")
         shutil.copytree(EXAMPLES, self.folder / "examples", ignore=shutil.ignore_patterns(".build"))
         self.write("bus.conf", BUS.format(folder=self.folder))
         self.write("fonts.conf", FONTS.format(folder=self.folder))
@@ -175,7 +177,14 @@ class Seat:
         self._started.append(process)
         return process
 
-    def start_unit(self, name: str) -> None:
+    def start_package_unit(self, name: str, adapted: Callable[[str], str], *settings: str) -> None:
+        """Has the service manager start a unit of the package, with more settings of the service."""
+        unit = adapted((CHECKOUT / "systemd/user" / name).read_text())
+        unit = unit.replace("@bindir@", f"{self.folder}/bin")
+        self.write(f".config/systemd/user/{name}", unit.replace("@libexecdir@", "%h/libexec/keymoded"))
+        self.start_unit(name, *settings)
+
+    def start_unit(self, name: str, *settings: str) -> None:
         """Has the service manager start a unit that is installed in the home."""
         unit = (self.folder / ".config/systemd/user" / name).read_text()
         # The manager has a home of its own, and looks for programs in /usr alone.
@@ -183,6 +192,7 @@ class Seat:
         unit = unit.replace("=keymodectl ", f"={self.folder}/bin/keymodectl ")
         variables = {**self.environment, **self._managed}.items()
         lines = "".join(f'Environment="{name}={value}"\n' for name, value in variables)
+        lines += "".join(f"{setting}\n" for setting in settings)
         self.manager.write_unit(name, unit)
         self.manager.write_unit(f"{name}.d/environment.conf", f"[Service]\n{lines}")
         self.manager.systemctl("daemon-reload")
@@ -231,8 +241,8 @@ class Seat:
     def start_logind(self, session: str) -> None:
         """Starts a stand-in for systemd-logind on the session bus.
 
-        The words are its session's seat and those of Active and LockedHint that are true; writing
-        the file `session` changes them.
+        The words are its session's seat, those of Active and LockedHint that are true, and Asleep
+        while the machine sleeps; writing the file `session` changes them.
         """
         self.write("session", session)
         system = f"DBUS_SYSTEM_BUS_ADDRESS={self.environment['DBUS_SESSION_BUS_ADDRESS']}"

@@ -95,6 +95,12 @@ class Sound:
         self.seat.wait_for(lambda: bool(ports()), "the tone")
         self.seat.run("pw-link", ports()[0], "microphone:input_MONO")
 
+    def stop_tone(self) -> None:
+        """Has the microphone record silence again."""
+        ports = self.seat.run("pw-link", "--output").splitlines()
+        port = next(port for port in ports if port.startswith("tone:"))
+        self.seat.run("pw-link", "--disconnect", port, "microphone:input_MONO")
+
     def open_microphones(self) -> int:
         """How many programs record."""
         listed = self.seat.run("pw-cli", "ls", "Node")

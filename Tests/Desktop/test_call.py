@@ -1,4 +1,4 @@
-"""The example for calls: the microphone Push-to-talk, with PipeWire.
+"""keymode-call.service: the microphone Push-to-talk, with PipeWire.
 
 The real microphone hears a tone all the time.
 """
@@ -14,10 +14,12 @@ from array import array
 from collections.abc import Callable, Iterator
 
 import pytest
-from seat import EXAMPLES, Seat, kill
+from seat import Seat, kill
 from sound import Sound, real_time
 from support.checkout import CHECKOUT
-from support.input_events import F9, PRESS
+from support.input_events import F9
+from support.input_events import PRESS as DOWN
+from support.talk import MACHINE, PRESS, RELEASE, SETTINGS, TAP, condition
 from support.time_stamps import in_time
 from support.user_manager import require_root
 from support.waiting import BOUND_SECONDS, wait_until
@@ -28,12 +30,13 @@ RATE = 48000
 DAEMON = "keymoded --config"
 WAITING = "keymodectl while"
 OPEN = "pw-loopback"
+WATCHER = "pw-metadata"
 
 # The session of the person, for logind.
-IN_FRONT, LOCKED = "seat0 Active", "seat0 Active LockedHint"
+IN_FRONT, LOCKED, ASLEEP = "seat0 Active", "seat0 Active LockedHint", "seat0 Active Asleep"
 
-FILES = ["call-microphone", "call-microphone.conf"]
-UNIT = "call-microphone.service"
+UNIT = "keymode-call.service"
+PROGRAM = "libexec/keymoded/keymode-call"
 
 
 class Listener:
@@ -41,11 +44,15 @@ class Listener:
 
     _numbers = itertools.count(1)
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(
+        self, seat: Seat, target: str = "push-to-talk", stays: bool = True, sink: bool = False
+    ) -> None:
+        """With `stays`, PipeWire gives it no other microphone if that one is gone."""
         self._path = seat.folder / f"call-{next(self._numbers)}.wav"
         form = ["--rate", str(RATE), "--channels", "1", "--format", "f32", "--latency", "20ms"]
         # WirePlumber would let it follow the default microphone, if Push-to-talk once was that.
-        chosen = ["--target", "push-to-talk", "-P", "{ node.dont-reconnect = true }"]
+        chosen = ["--target", target, "-P", ""]
+        chosen[-1] = f"{{ node.dont-reconnect = {stays} stream.capture.sink = {sink} }}".lower()
         self.process = seat.start("pw-record", *chosen, *form, str(self._path))
         seat.wait_for(lambda: self._path.exists() and self.position > 0, "sound in the call")
 
@@ -86,6 +93,12 @@ class Listener:
         wait_until(is_silent, "silence in the call")
         return (end - since) / RATE
 
+    def expect_tone(self) -> None:
+        """Checks that the next third of a second has the tone."""
+        since = self.position
+        wait_until(lambda: self.position > since + RATE // 3, "sound in the call")
+        assert self.tones(since)
+
     def expect_silence(self) -> None:
         """Checks that the next third of a second is exactly silent."""
         since = self.position
@@ -94,24 +107,35 @@ class Listener:
 
 
 class Call:
-    """The example, installed by its page and running, and someone who listens."""
+    """The service, running, and someone who listens."""
 
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
-        seat.install("call")
-        settings = (CHECKOUT / "data/recipes/push-to-talk.yaml").read_text()
-        seat.write("keymoded.yaml", settings + 'devices: { ignore: ["*"] }\n')
+        seat.write("keymoded.yaml", SETTINGS + 'devices: { ignore: ["*"] }\n')
         seat.start_keymoded()
         self.sound = Sound(seat)
         seat.start_logind(IN_FRONT)
-        seat.start_unit(UNIT)
+        self.start()
         self.begin()
+
+    def start(self, *settings: str) -> None:
+        """Starts the service, with more settings of its unit."""
+        self.seat.start_package_unit(UNIT, condition, *settings)
+
+    def stop(self) -> None:
+        """Stops the service."""
+        self.seat.manager.systemctl("stop", UNIT)
 
     def begin(self) -> None:
         """Has the microphone hear the tone, and begins a call."""
         self.sound.play_tone()
+        self.listen()
+
+    def listen(self) -> None:
+        """Begins a call."""
         self.listener = Listener(self.seat)
         self.listener.expect_silence()
+        self.wait_until_heard()
 
     def restart_sound(self) -> None:
         """Starts PipeWire and WirePlumber anew, and begins another call."""
@@ -120,7 +144,14 @@ class Call:
                 kill(process)
         self.seat.wait_for(lambda: not self.processes("pipewire"), "the end of PipeWire")
         self.sound.start()
+        # The service makes it again.
+        self.seat.wait_for(lambda: self.is_there, "Push-to-talk")
         self.begin()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a microphone Push-to-talk."""
+        return 'node.name = "push-to-talk"' in self.seat.run("pw-cli", "ls", "Node")
 
     def processes(self, name: str) -> list[int]:
         """The processes whose command lines begin so."""
@@ -152,15 +183,27 @@ class Call:
         self.seat.run("pw-metadata", "0", key, chosen, "Spa:String:JSON")
         self.seat.wait_for(lambda: self.default == name, f"the default {name}")
 
+    def wait_until_heard(self) -> None:
+        """Presses and releases the key until it counts, which it does once the service is connected."""
+
+        def opens() -> bool:
+            pressed = self.listener.position
+            self.seat.trigger(PRESS)
+            wait_until(lambda: self.listener.position > pressed + RATE // 2, "sound in the call")
+            self.release()
+            return bool(self.listener.tones(pressed))
+
+        self.seat.wait_for(opens, "the tone")
+
     def press(self) -> None:
         """Presses the key, and waits until the tone is in the call."""
         before = self.listener.position
-        self.seat.trigger("startTalking")
+        self.seat.trigger(PRESS)
         self.wait_for_tone(before)
 
     def release(self) -> None:
         """Releases the key, and waits until the microphone is closed."""
-        self.seat.trigger("stopTalking")
+        self.seat.trigger(*RELEASE)
         self.wait_until_closed()
 
     def wait_for_tone(self, since: int) -> None:
@@ -170,7 +213,7 @@ class Call:
     def start_by_hand(self, microphone: str = "") -> int:
         """Starts what opens the microphone, without a key. Its process leads a group."""
         chosen = f"MICROPHONE={microphone}"
-        return self.seat.start("env", chosen, ".local/bin/call-microphone").pid
+        return self.seat.start("env", chosen, PROGRAM, "--open").pid
 
     def heal(self, name: str, act: signal.Signals, process: int) -> None:
         """Brings a program back that was killed or stopped, with the key up."""
@@ -182,13 +225,14 @@ class Call:
         elif name in ("wireplumber", "pipewire"):
             self.restart_sound()
         if name == DAEMON and act == signal.SIGSTOP:
-            self.seat.trigger("stopTalking")
+            self.seat.trigger(*RELEASE)
         self.seat.wait_for(lambda: bool(self.processes(WAITING)), "keymodectl")
+        self.wait_until_heard()
 
     @property
     def is_open(self) -> bool:
-        """Whether the example records from any microphone."""
-        return "input.call-microphone:" in self.seat.run("pw-link", "--links")
+        """Whether the service records from any microphone."""
+        return "input.keymode-call:" in self.seat.run("pw-link", "--links")
 
     def wait_until_closed(self) -> None:
         """Waits until no program records from the real microphone."""
@@ -197,7 +241,7 @@ class Call:
 
 @pytest.fixture(scope="module")
 def call() -> Iterator[Call]:
-    """The example, running. Each test leaves it as it was: silent, with everything alive."""
+    """The service, running. Each test leaves it as it was: silent, with everything alive."""
     require_root()
     with real_time():
         seat = Seat()
@@ -207,12 +251,10 @@ def call() -> Iterator[Call]:
             seat.close()
 
 
-def test_example_is_short_and_its_page_has_the_command_of_its_unit() -> None:
-    texts = [(EXAMPLES / "call" / name).read_text() for name in (*FILES, UNIT)]
-    assert sum(len(text.splitlines()) for text in texts) <= 60
-    (command,) = re.findall(r"^ExecStart=(.*)$", texts[-1], re.MULTILINE)
-    page = " ".join((EXAMPLES / "call/README.md").read_text().split())
-    assert f"`exec {command.replace('%h', '~')}`" in page
+def test_recipes_of_the_page_have_the_states_of_the_unit() -> None:
+    unit = (CHECKOUT / "systemd/user" / UNIT).read_text()
+    (states,) = re.findall(r"^ExecStart=@libexecdir@/keymode-call (talk=\S+)$", unit, re.MULTILINE)
+    assert (CHECKOUT / "docs/call.md").read_text().count(f"keymodectl while --anew {states} --") == 2
 
 
 def test_call_hears_the_tone_only_while_the_key_is_held(call: Call) -> None:
@@ -231,7 +273,7 @@ def test_call_hears_the_tone_only_while_the_key_is_held(call: Call) -> None:
 
 def test_keys_that_are_only_tapped_leave_nothing_open(call: Call) -> None:
     for _ in range(20):
-        call.seat.trigger("startTalking", "stopTalking")
+        call.seat.trigger(PRESS, *RELEASE)
     call.seat.wait_for(lambda: not call.processes(OPEN), "the end of the last command")
     call.wait_until_closed()
     call.listener.expect_silence()
@@ -253,7 +295,7 @@ def test_tone_begins_soon(call: Call) -> None:
         return took
 
     def held_start() -> int:
-        took = microseconds_to_tone(lambda: call.seat.trigger("startTalking"))
+        took = microseconds_to_tone(lambda: call.seat.trigger(PRESS))
         call.release()
         return took
 
@@ -286,7 +328,7 @@ def test_microphone_can_be_chosen_and_no_other_is_opened_in_its_place(call: Call
 
 
 def test_recipe_of_wpctl_mutes_the_default_microphone(call: Call) -> None:
-    page = (EXAMPLES / "call/README.md").read_text()
+    page = condition((CHECKOUT / "docs/call.md").read_text())
     (recipe,) = re.findall(r"^    (keymodectl while .*\n.*wpctl.*\n.*wpctl.*)$", page, re.MULTILINE)
 
     def is_muted() -> bool:
@@ -296,9 +338,9 @@ def test_recipe_of_wpctl_mutes_the_default_microphone(call: Call) -> None:
     running = call.seat.start_managed("sh", "-c", f"exec {recipe}")
     for _ in range(2):
         assert is_muted()
-        call.seat.trigger("startTalking")
+        call.seat.trigger(PRESS)
         call.seat.wait_for(lambda: not is_muted(), "an open microphone")
-        call.seat.trigger("stopTalking")
+        call.seat.trigger(*RELEASE)
         call.seat.wait_for(is_muted, "a muted microphone")
     os.killpg(running.pid, signal.SIGTERM)
     running.wait(BOUND_SECONDS)
@@ -312,14 +354,14 @@ def test_unplugged_microphone_is_silent_and_no_other_is_opened(call: Call) -> No
     call.seat.run("pw-cli", "destroy", "microphone")
     assert call.listener.seconds_of_tone(unplugged) < 1
     call.wait_until_closed()
-    call.seat.trigger("stopTalking")
+    call.seat.trigger(*RELEASE)
     # Push-to-talk, which is then the only microphone, does not record from itself.
     call.seat.run("pw-cli", "destroy", "tone")
     call.seat.wait_for(lambda: call.default == "push-to-talk", "another default microphone")
-    call.seat.trigger("startTalking")
+    call.seat.trigger(PRESS)
     call.listener.expect_silence()
     assert not call.is_open
-    call.seat.trigger("stopTalking")
+    call.seat.trigger(*RELEASE)
     assert call.source == source
     call.restart_sound()
 
@@ -327,16 +369,21 @@ def test_unplugged_microphone_is_silent_and_no_other_is_opened(call: Call) -> No
 def test_unplugged_keyboard_silences_the_call(call: Call) -> None:
     call.seat.kill_keymoded()
     keyboard = call.seat.start_keymoded_with_keyboard()
+    call.wait_until_heard()
     held = call.listener.position
-    keyboard.send(F9, PRESS)
+    keyboard.send(F9, DOWN)
     call.wait_for_tone(held)
     unplugged = call.listener.position
     keyboard.unplug()
+    call.seat.run("keymodectl", "wait", f"{MACHINE}=trailing,silent", "--timeout", "10s")
+    call.seat.trigger(*RELEASE[1:])
     assert call.listener.seconds_of_tone(unplugged) < 1
     call.wait_until_closed()
-    assert call.seat.keyboard == "editingText", "the daemon lives on"
+    # The daemon lives on.
+    call.seat.run("keymodectl", "wait", f"{MACHINE}=silent", "--timeout", "10s")
     call.seat.kill_keymoded()
     call.seat.start_keymoded()
+    call.wait_until_heard()
     call.press()
     call.release()
 
@@ -348,20 +395,103 @@ def test_locked_session_silences_the_call(call: Call) -> None:
     assert call.listener.seconds_of_tone(locked) < 1
     call.wait_until_closed()
     # Nor does a key that is typed on the lock screen open it.
-    call.seat.trigger("stopTalking", "startTalking")
+    call.seat.trigger(*RELEASE, PRESS)
     call.listener.expect_silence()
-    call.seat.trigger("stopTalking")
+    call.seat.trigger(*RELEASE)
     call.seat.write("session", IN_FRONT)
 
     # A key that is pressed before keymodectl hears of that still opens nothing.
-    def opens() -> bool:
-        pressed = call.listener.position
-        call.seat.trigger("startTalking")
-        wait_until(lambda: call.listener.position > pressed + RATE // 2, "sound in the call")
-        call.release()
-        return bool(call.listener.tones(pressed))
+    call.wait_until_heard()
 
-    call.seat.wait_for(opens, "the tone")
+
+@pytest.mark.parametrize("away", [LOCKED, ASLEEP])
+def test_latched_key_opens_nothing_after_a_lock_or_a_sleep_until_it_is_pressed(
+    call: Call, away: str
+) -> None:
+    call.press()
+    call.seat.trigger(RELEASE[0], PRESS, TAP)
+    call.listener.expect_tone()
+    left = call.listener.position
+    call.seat.write("session", away)
+    assert call.listener.seconds_of_tone(left) < 1
+    call.seat.write("session", IN_FRONT)
+    for _ in range(3):
+        call.listener.expect_silence()
+    # A hold talks on, and a tap ends it.
+    call.press()
+    call.release()
+    call.listener.expect_silence()
+
+
+def test_release_of_a_key_that_was_held_through_a_lock_opens_nothing(call: Call) -> None:
+    call.press()
+    call.seat.write("session", LOCKED)
+    call.wait_until_closed()
+    call.seat.write("session", IN_FRONT)
+    call.listener.expect_silence()
+    call.seat.trigger(RELEASE[0])
+    call.listener.expect_silence()
+    call.seat.trigger(*RELEASE[1:])
+    call.press()
+    call.release()
+
+
+def test_stopped_service_leaves_a_call_its_silent_microphone(call: Call) -> None:
+    source = call.source
+    # PipeWire would give it the real microphone if Push-to-talk were gone.
+    movable = Listener(call.seat, stays=False)
+    since = movable.position
+    call.press()
+    call.seat.wait_for(lambda: bool(movable.tones(since)), "the tone")
+    call.stop()
+    assert movable.seconds_of_tone(since) < 5
+    for _ in range(3):
+        movable.expect_silence()
+    assert call.source == source
+    call.seat.trigger(*RELEASE)
+    for listener in (movable, call.listener):
+        kill(listener.process.pid)
+    # Nothing records from it, so it goes with the service.
+    call.seat.wait_for(lambda: "pw-record" not in call.seat.run("pw-link", "--links"), "no call")
+    call.start()
+    call.stop()
+    assert not call.is_there
+    call.start()
+    call.listen()
+    call.press()
+    call.release()
+
+
+def test_sounds_tell_of_the_microphone_and_are_not_in_the_call(call: Call) -> None:
+    call.stop()
+    call.start("Environment=KEYMODE_CALL_SOUNDS=yes")
+    call.wait_until_heard()
+    properties = (
+        "factory.name = support.null-audio-sink node.name = loudspeaker "
+        "media.class = Audio/Sink audio.position = [ MONO ] object.linger = true"
+    )
+    call.seat.run("pw-cli", "create-node", "adapter", f"{{ {properties} }}")
+    heard = Listener(call.seat, "loudspeaker", sink=True)
+    call.sound.stop_tone()
+    for act in (lambda: call.seat.trigger(PRESS), lambda: kill(call.processes(OPEN)[0])):
+        since, before = heard.position, call.listener.position
+        act()
+        call.seat.wait_for(lambda since=since: bool(heard.tones(since)), "a sound")
+        assert heard.seconds_of_tone(since) < 5
+        assert not call.listener.tones(before)
+    call.seat.trigger(*RELEASE)
+    call.seat.run("pw-cli", "destroy", "loudspeaker")
+    kill(heard.process.pid)
+    call.sound.play_tone()
+    call.stop()
+    call.start()
+    call.wait_until_heard()
+
+
+def test_service_without_its_programs_says_what_to_install(call: Call) -> None:
+    ended = call.seat.start("env", "PATH=/nowhere", "/bin/sh", PROGRAM, "talk=open")
+    assert ended.wait(BOUND_SECONDS) == 78
+    assert "install pipewire-bin" in call.seat.log
 
 
 KILL, STOP = signal.SIGKILL, signal.SIGSTOP
@@ -375,6 +505,7 @@ ACTS = [
     (WAITING, STOP, 1.5),
     (DAEMON, KILL, 1.0),
     (DAEMON, STOP, 1.0),
+    (WATCHER, KILL, 1.0),
     ("wireplumber", KILL, 1.0),
     ("wireplumber", STOP, None),
     ("pipewire", KILL, 1.0),
@@ -395,7 +526,7 @@ def test_call_hears_nothing_after(
     # The release of the key, which the others hear of.
     if name != DAEMON:
         released = call.listener.position
-        call.seat.trigger("stopTalking")
+        call.seat.trigger(*RELEASE)
         assert call.listener.seconds_of_tone(released) < 1
     call.heal(name, act, victim)
     call.wait_until_closed()

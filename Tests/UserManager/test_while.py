@@ -128,6 +128,37 @@ def test_1000_commands_that_end_at_once_lose_no_exit_status(person: Person) -> N
         assert output.split() == [str(number % 100) for number in range(1, 251)]
 
 
+def test_anew_counts_only_what_is_entered_while_connected(person: Person, start: Start) -> None:
+    states = "keyboard=prepareToEditText,editingText,showingPanel"
+    running = start(
+        *("--anew", "--grace", "100ms", states, "--"),
+        *("sh", "-c", 'echo "$KEYMODE_EVENT" >>log; exec sleep 1000'),
+    )
+
+    def expect_start_by_a_change(number: int) -> None:
+        def has_started() -> bool:
+            person.trigger("clickMoreButton")
+            return len(running.log) == number
+
+        # It may be connected later than this test changes the state.
+        wait_until(has_started, "the command")
+        assert running.log == ["clickMoreButton"] * number
+
+    expect_start_by_a_change(1)
+    # The next daemon continues with the states.
+    before = person.main_pid(DAEMON)
+    person.systemctl("kill", "--signal=KILL", "--kill-whom=main", DAEMON)
+    wait_until(lambda: person.main_pid(DAEMON) not in (0, before), "the next daemon")
+    running.wait_for_no_command()
+    expect_start_by_a_change(2)
+    # More than the daemon keeps for a client that does not read.
+    running.signal(signal.SIGSTOP)
+    person.trigger(*["clickMoreButton"] * 3000)
+    running.signal(signal.SIGCONT)
+    running.wait_for_no_command()
+    expect_start_by_a_change(3)
+
+
 # Ending
 
 

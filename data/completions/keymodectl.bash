@@ -64,7 +64,7 @@ _keymodectl() {
     case $command in
       '' | state | trigger | devices | stats) options+=' --json --socket-dir --timeout' ;;
       watch) options+=' --json --socket-dir --no-wait' ;;
-      while) options+=' --socket-dir --grace --once --quiet --any-session --no-wait' ;;
+      while) options+=' --socket-dir --grace --anew --once --quiet --any-session --no-wait' ;;
       wait) options+=' --socket-dir --timeout --no-wait' ;;
       graph) options+=' --socket-dir --timeout' ;;
       targets) options+=' --socket-dir --shift --locks --any-session' ;;

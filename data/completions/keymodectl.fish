@@ -41,6 +41,7 @@ complete -c keymodectl -n '__fish_seen_subcommand_from watch wait while' -l no-w
 
 set -l running '__fish_seen_subcommand_from while'
 complete -c keymodectl -n $running -l grace -x -d 'Kill what has not ended after this time'
+complete -c keymodectl -n $running -l anew -d 'Count a state only when it is entered from now on'
 complete -c keymodectl -n $running -l once -d 'Run the command a single time'
 complete -c keymodectl -n $running -l quiet -d 'Do not say what is waited for, started and ended'
 complete -c keymodectl -n $running -l any-session -d 'Do not look at sessions'

@@ -83,7 +83,7 @@ let commands: [Command] = [
       + "started, when they leave them. While your session is locked, or not the active one of its "
       + "seat, the states count as left.",
     (
-      "keymodectl while keyboard=prepareToRecord -- pw-record voice.wav",
+      "keymodectl while --anew keyboard=prepareToRecord -- pw-record voice.wav",
       "record in prepareToRecord; each time replaces the file"
     ),
     ("keymodectl while --once shift=capsLock -- sleep 60", "run a command a single time"),

@@ -40,6 +40,11 @@ let options: [Option] = [
     "how long the command may take to end before it is killed, such as 500ms; by default 3s"),
   .init(
     "--quiet", ["while"], "do not say on a terminal what is waited for, started and ended"),
+  .init(
+    "--anew", ["while"],
+    "for all that opens a microphone: a state counts only if it is entered while this command watches; "
+      + "after a start, a lock, another session in front, a sleep or a lost connection, wait until "
+      + "it is entered again"),
   .init("--once", ["while"], "run the command a single time, and exit as it does"),
   .init("--shift", ["targets"], "for the states of Shift too, not only those of the keyboard"),
   .init("--locks", ["targets"], "for the states of Caps Lock and Num Lock too"),

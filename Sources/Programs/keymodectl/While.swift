@@ -20,7 +20,7 @@ func runWhile(_ invocation: Invocation) throws -> Int32 {
   let isQuiet = arguments.has("--quiet") || isatty(STDERR_FILENO) == 0
   let runner = try StateCommand(
     command, while: conditions, of: invocation.daemon.directory, isOnce: arguments.has("--once"),
-    on: .ofThisProgram(), notify: { complain($0) },
+    isAnew: arguments.has("--anew"), on: .ofThisProgram(), notify: { complain($0) },
     progress: { if !isQuiet { complain($0) } }, explain: explained)
   let result = try runner.result(
     grace: grace ?? .seconds(3), anySession: invocation.anySession, mayWait: invocation.mayWait)

@@ -29,10 +29,11 @@ public enum StatesUpdate: Hashable, Sendable {
     /// What a command waits for, and what else the user may do.
     var outlook: TerminalText {
       switch self {
-      case .sessionNotInFront(.locked): "the command starts once it is unlocked"
+      case .sessionNotInFront(.locked): "waiting until it is unlocked"
       // In tmux, over ssh and on a serial line this lasts.
       case .sessionNotInFront(.noSeat), .sessionNotInFront(.noSession):
         "waiting for it; '--any-session' does not"
+      case .sessionNotInFront(.asleep): "waiting until it wakes up"
       case .sessionNotInFront(.inactive), .sessionNotInFront(.noAnswer), .noDaemon:
         "waiting for it"
       }

@@ -25,6 +25,7 @@ from harness.talking import TALKING, usb_keyboard
 from harness.vm import VirtualMachine
 from support.push_to_talk import PUSH_TO_TALK
 from support.time_stamps import NAME, Talker, in_time
+from support.waiting import NotInTimeError, wait_until
 
 TARGETS = "keymode-targets.service"
 SECOND_US = 1_000_000
@@ -62,6 +63,31 @@ def on_another_console(guest: VirtualMachine, desk: Session) -> Iterator[int]:
         yield time
     finally:
         desk.bring_to_front()
+
+
+SLEEP = """
+mkdir -p /run/systemd/system/systemd-suspend.service.d
+printf '[Service]\\nExecStart=\\nExecStart=sleep 1\\n' >/run/systemd/system/systemd-suspend.service.d/test.conf
+systemctl daemon-reload
+systemctl suspend
+"""
+"""Has logind announce a sleep and its end, without the kernel's suspend in between."""
+
+AWAKE = (
+    "busctl get-property org.freedesktop.login1 /org/freedesktop/login1 "
+    "org.freedesktop.login1.Manager PreparingForSleep | grep -qx 'b false'"
+)
+
+
+@contextlib.contextmanager
+def asleep(guest: VirtualMachine, _: Session) -> Iterator[int]:
+    time = now(guest)
+    guest.run(SLEEP)
+    try:
+        yield time
+    finally:
+        guest.wait_until(AWAKE)
+        guest.run("rm -r /run/systemd/system/systemd-suspend.service.d; systemctl daemon-reload")
 
 
 RUNS = f"pgrep -x {NAME} >/dev/null"
@@ -151,6 +177,38 @@ def test_recording_ends_with_the_session_in_front_and_with_the_keyboard(
             return recording.stamps[-1] - time
 
         in_time(microseconds_to_end_unplugged, SECOND_US)
+
+
+def press_until_recording(talker: Talker) -> None:
+    """Presses the key until it counts: once keymodectl is connected, and knows of the session."""
+
+    def counts() -> bool:
+        talker.press()
+        with contextlib.suppress(NotInTimeError):
+            wait_until(talker.is_recording, "a recorder", seconds=2)
+            return True
+        talker.release()
+        return False
+
+    wait_until(counts, "a recorder")
+
+
+def test_anew_a_key_that_is_held_records_nothing_after_a_lock_a_switch_or_a_sleep(
+    talking: VirtualMachine,
+) -> None:
+    with session(talking) as desk:
+        talker = PushToTalk(talking, desk.start, "--anew")
+        for elsewhere in (locked, on_another_console, asleep):
+            press_until_recording(talker)
+            with elsewhere(talking, desk):
+                talker.wait_for_end()
+            # It is still down, and its state lasts.
+            talker.expect_silence()
+            assert service.settled_state(talking, "tapTextField")["keyboard"] == TALKING
+            talking.play("up f9; wait 100")
+            press_until_recording(talker)
+            talking.play("up f9; wait 100")
+            talker.wait_for_end()
 
 
 def test_recording_ends_with_keymodectl_as_root(talking: VirtualMachine) -> None:

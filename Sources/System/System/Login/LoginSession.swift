@@ -22,6 +22,8 @@ public enum SessionPresence: Hashable, Sendable {
     case locked
     /// systemd-logind does not answer.
     case noAnswer
+    /// The machine goes to sleep, or wakes up.
+    case asleep
 
     /// The message for the user.
     public var description: String {
@@ -31,6 +33,7 @@ public enum SessionPresence: Hashable, Sendable {
       case .inactive: "this session is not the active one of its seat"
       case .locked: "this session is locked"
       case .noAnswer: "systemd-logind does not answer"
+      case .asleep: "this machine goes to sleep"
       }
     }
   }
@@ -59,6 +62,7 @@ public final class LoginSession {
   public private(set) var name = "-"
 
   private let choice: Choice
+  private let mindsSleep: Bool
   private let loop: EventLoop
   private let notify: (SessionPresence) -> Void
   /// The name of the session that this process was in at first; it may move to a unit later.
@@ -71,17 +75,22 @@ public final class LoginSession {
   private var sessionSlot: BusSlot?
   private var session: SessionProperties
   private var retry: EventSource?
+  /// Whether logind has told that the machine goes to sleep, and not yet that it has woken up.
+  private var isAsleep = false
   /// The number of the last round of questions: answers to older ones are not used.
   private var round = 0
 
   /// Follows the session. Calls `notify`, from the loop, with the presence once it is known, and
   /// whenever it changes.
   ///
+  /// - Parameter mindsSleep: whether the session counts as absent while the machine goes to sleep and
+  ///   wakes up.
   /// - Throws: if the loop refuses a timer.
   public init(
-    _ choice: Choice = .own, on loop: EventLoop, notify: @escaping (SessionPresence) -> Void
+    _ choice: Choice = .own, mindsSleep: Bool = false, on loop: EventLoop,
+    notify: @escaping (SessionPresence) -> Void
   ) throws(SystemError) {
-    (self.choice, self.loop, self.notify) = (choice, loop, notify)
+    (self.choice, self.mindsSleep, self.loop, self.notify) = (choice, mindsSleep, loop, notify)
     session = SessionProperties(mayGreet: choice == .own)
     // `notify` must not be called before the caller has this object, so the loop connects.
     retry = try loop.addTimer { [unowned self] in connect() }
@@ -110,6 +119,12 @@ public final class LoginSession {
             [unowned self] _ in find()
           })
       }
+      if mindsSleep {
+        slots.append(
+          try bus.signals(Login1.signals(of: Login1.manager, at: Login1.path) + Login1.sleep) {
+            [unowned self] values in sleep(isOver: values.first?.bool == false)
+          })
+      }
       self.bus = bus
       find()
     } catch {
@@ -123,6 +138,7 @@ public final class LoginSession {
   private func lose() {
     // A new round, so that the errors which end the connection's calls are ignored.
     round += 1
+    isAsleep = false
     update(.absent(.noAnswer))
     (slots, sessionSlot, bus) = ([], nil, nil)
     session.lose()
@@ -132,11 +148,23 @@ public final class LoginSession {
   /// logind has ended. Nothing tells of a lock screen until logind is back.
   private func forget() {
     round += 1
+    isAsleep = false
     session.forgetLock()
     update(.absent(.noAnswer))
   }
 
-  private func update(_ presence: SessionPresence) {
+  /// The machine goes to sleep, or has woken up. The sleep is told in either case: it may have begun
+  /// before this program.
+  private func sleep(isOver: Bool) {
+    isAsleep = true
+    update(.absent(.asleep))
+    guard isOver else { return }
+    isAsleep = false
+    find()
+  }
+
+  private func update(_ found: SessionPresence) {
+    let presence = isAsleep ? .absent(.asleep) : found
     guard presence != self.presence else { return }
     self.presence = presence
     notify(presence)
@@ -219,6 +247,9 @@ private enum Login1 {
   static let manager = interface("Manager")
   static let seat = interface("Seat")
   static let seatPath = "\(path)/seat/seat0"
+  /// What the rule for signals of the manager also has for that of a sleep: `true` before it, and
+  /// `false` after it.
+  static let sleep = ",member='PrepareForSleep'"
   /// See `sd-login(3)`, which looks at the same folder.
   static var isRunning: Bool { access("/run/systemd/seats/", F_OK) == 0 }
 

@@ -29,17 +29,31 @@ struct StartReason: Hashable, Sendable {
 }
 
 /// Notices when conditions begin to hold, and when they no longer do.
+///
+/// With `isAnew`, the state of a machine counts only after a change into it that was seen. States that
+/// are found, without a change, do not count: at the start, after missed changes, after a reconnection,
+/// and once the session is in front and the machine awake again. So what was entered on a lock screen,
+/// by another person or before a sleep never starts anything later, although the state lasts.
 struct HeldConditions {
   private let conditions: StateConditions
+  private let isAnew: Bool
+  /// The machines that have changed since states were last found or lost.
+  private var changed: Set<Machine> = []
   /// How they last began to hold; `nil` while they do not.
   private(set) var startReason: StartReason?
 
-  init(_ conditions: StateConditions) { self.conditions = conditions }
+  init(_ conditions: StateConditions, isAnew: Bool = false) {
+    (self.conditions, self.isAnew) = (conditions, isAnew)
+  }
 
   /// Takes an update, and returns the event that it makes, if any.
   mutating func take(_ update: StatesUpdate) -> CommandRules.Event? {
     switch update {
-    case .states(let states, let change) where conditions.hold({ states[$0] }):
+    case .states(_, let change?): changed.insert(change.machine)
+    case .states, .unknown: changed = []
+    }
+    switch update {
+    case .states(let states, let change) where conditions.hold({ counted($0, in: states) }):
       guard startReason == nil else { return nil }
       startReason = StartReason(states.states, by: change, else: conditions.first)
       return .entered
@@ -48,5 +62,10 @@ struct HeldConditions {
       startReason = nil
       return .left
     }
+  }
+
+  /// The state of a machine; `nil` if it does not count.
+  private func counted(_ machine: Machine, in states: CountedStates) -> String? {
+    isAnew && !changed.contains(machine) ? nil : states[machine]
   }
 }

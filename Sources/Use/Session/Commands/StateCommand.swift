@@ -26,6 +26,7 @@ public final class StateCommand {
   /// the shell.
   private let terminal: SilentTerminal?
   private let explain: (ClientError) -> TerminalText
+  private let isAnew: Bool
 
   private let run: MainLoop<End>
   private var contained: ContainedCommand?
@@ -46,21 +47,23 @@ public final class StateCommand {
   ///   - command: the program and its arguments; at least the program.
   ///   - isOnce: whether it runs a single time, after which
   ///     ``result(grace:anySession:mayWait:)`` returns.
+  ///   - isAnew: whether a state counts only if it is entered while the daemon is connected, the session
+  ///     in front and the machine awake.
   ///   - notify: receives what the user should know.
   ///   - progress: receives what the command waits for, and that it starts and ends.
   ///   - terminal: silent meanwhile.
   ///   - explain: says why there is no daemon, and what the user can do.
   public init(
     _ command: [String], while conditions: StateConditions, of directory: String, isOnce: Bool,
-    on terminal: SilentTerminal?, notify: @escaping (TerminalText) -> Void,
+    isAnew: Bool, on terminal: SilentTerminal?, notify: @escaping (TerminalText) -> Void,
     progress: @escaping (TerminalText) -> Void,
     explain: @escaping (ClientError) -> TerminalText
   ) throws(SystemError) {
     run = try MainLoop()
     (self.command, self.conditions, self.directory) = (command, conditions, directory)
     (self.terminal, self.notify, self.progress) = (terminal, notify, progress)
-    self.explain = explain
-    held = HeldConditions(conditions)
+    (self.explain, self.isAnew) = (explain, isAnew)
+    held = HeldConditions(conditions, isAnew: isAnew)
     machine = StateMachine(CommandRules(isOnce: isOnce))
   }
 
@@ -78,7 +81,8 @@ public final class StateCommand {
     let loop = run.loop
     // Before the unit: making it may move this process out of its session.
     let follower = try StatesFollower(
-      directory, checking: conditions, on: loop, anySession: anySession, mayWait: mayWait
+      directory, checking: conditions, on: loop, anySession: anySession, mindsSleep: isAnew,
+      mayWait: mayWait
     ) { [self] update in
       switch update {
       case .success(let update): take(update)
@@ -108,8 +112,9 @@ public final class StateCommand {
   // MARK: - What happens
 
   private func take(_ update: StatesUpdate) {
+    let event = held.take(update)
     report(update)
-    if let event = held.take(update) { take(event) }
+    if let event { take(event) }
   }
 
   /// Says at the start what the command waits for.
@@ -117,8 +122,10 @@ public final class StateCommand {
     defer { hasTold = true }
     guard !hasTold else { return }
     switch update {
-    case .states(let states, _) where conditions.hold({ states[$0] }): break
-    case .states: progress("waiting for \(conditions.text); Ctrl+C ends it")
+    case .states where held.startReason != nil: break
+    case .states:
+      let entered = isAnew ? " to be entered" : ""
+      progress("waiting for \(conditions.text)\(entered); Ctrl+C ends it")
     case .unknown(let reason):
       let text = if case .noDaemon(let error) = reason { explain(error) } else { reason.text }
       notify("\(text);\n\(reason.outlook)")
