@@ -177,9 +177,9 @@ class Seat:
         self._started.append(process)
         return process
 
-    def start_package_unit(self, name: str, adapted: Callable[[str], str], *settings: str) -> None:
+    def start_package_unit(self, name: str, *settings: str) -> None:
         """Has the service manager start a unit of the package, with more settings of the service."""
-        unit = adapted((CHECKOUT / "systemd/user" / name).read_text())
+        unit = (CHECKOUT / "systemd/user" / name).read_text()
         unit = unit.replace("@bindir@", f"{self.folder}/bin")
         self.write(f".config/systemd/user/{name}", unit.replace("@libexecdir@", "%h/libexec/keymoded"))
         self.start_unit(name, *settings)

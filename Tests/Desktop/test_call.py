@@ -19,7 +19,7 @@ from sound import Sound, real_time
 from support.checkout import CHECKOUT
 from support.input_events import F9
 from support.input_events import PRESS as DOWN
-from support.talk import MACHINE, PRESS, RELEASE, SETTINGS, TAP, condition
+from support.talk import PRESS, RELEASE, SETTINGS, TAP
 from support.time_stamps import in_time
 from support.user_manager import require_root
 from support.waiting import BOUND_SECONDS, wait_until
@@ -120,7 +120,7 @@ class Call:
 
     def start(self, *settings: str) -> None:
         """Starts the service, with more settings of its unit."""
-        self.seat.start_package_unit(UNIT, condition, *settings)
+        self.seat.start_package_unit(UNIT, *settings)
 
     def stop(self) -> None:
         """Stops the service."""
@@ -203,7 +203,7 @@ class Call:
 
     def release(self) -> None:
         """Releases the key, and waits until the microphone is closed."""
-        self.seat.trigger(*RELEASE)
+        self.seat.trigger(RELEASE)
         self.wait_until_closed()
 
     def wait_for_tone(self, since: int) -> None:
@@ -225,7 +225,7 @@ class Call:
         elif name in ("wireplumber", "pipewire"):
             self.restart_sound()
         if name == DAEMON and act == signal.SIGSTOP:
-            self.seat.trigger(*RELEASE)
+            self.seat.trigger(RELEASE)
         self.seat.wait_for(lambda: bool(self.processes(WAITING)), "keymodectl")
         self.wait_until_heard()
 
@@ -273,7 +273,7 @@ def test_call_hears_the_tone_only_while_the_key_is_held(call: Call) -> None:
 
 def test_keys_that_are_only_tapped_leave_nothing_open(call: Call) -> None:
     for _ in range(20):
-        call.seat.trigger(PRESS, *RELEASE)
+        call.seat.trigger(PRESS, RELEASE)
     call.seat.wait_for(lambda: not call.processes(OPEN), "the end of the last command")
     call.wait_until_closed()
     call.listener.expect_silence()
@@ -328,7 +328,7 @@ def test_microphone_can_be_chosen_and_no_other_is_opened_in_its_place(call: Call
 
 
 def test_recipe_of_wpctl_mutes_the_default_microphone(call: Call) -> None:
-    page = condition((CHECKOUT / "docs/call.md").read_text())
+    page = (CHECKOUT / "docs/call.md").read_text()
     (recipe,) = re.findall(r"^    (keymodectl while .*\n.*wpctl.*\n.*wpctl.*)$", page, re.MULTILINE)
 
     def is_muted() -> bool:
@@ -340,7 +340,7 @@ def test_recipe_of_wpctl_mutes_the_default_microphone(call: Call) -> None:
         assert is_muted()
         call.seat.trigger(PRESS)
         call.seat.wait_for(lambda: not is_muted(), "an open microphone")
-        call.seat.trigger(*RELEASE)
+        call.seat.trigger(RELEASE)
         call.seat.wait_for(is_muted, "a muted microphone")
     os.killpg(running.pid, signal.SIGTERM)
     running.wait(BOUND_SECONDS)
@@ -354,14 +354,14 @@ def test_unplugged_microphone_is_silent_and_no_other_is_opened(call: Call) -> No
     call.seat.run("pw-cli", "destroy", "microphone")
     assert call.listener.seconds_of_tone(unplugged) < 1
     call.wait_until_closed()
-    call.seat.trigger(*RELEASE)
+    call.seat.trigger(RELEASE)
     # Push-to-talk, which is then the only microphone, does not record from itself.
     call.seat.run("pw-cli", "destroy", "tone")
     call.seat.wait_for(lambda: call.default == "push-to-talk", "another default microphone")
     call.seat.trigger(PRESS)
     call.listener.expect_silence()
     assert not call.is_open
-    call.seat.trigger(*RELEASE)
+    call.seat.trigger(RELEASE)
     assert call.source == source
     call.restart_sound()
 
@@ -375,12 +375,11 @@ def test_unplugged_keyboard_silences_the_call(call: Call) -> None:
     call.wait_for_tone(held)
     unplugged = call.listener.position
     keyboard.unplug()
-    call.seat.run("keymodectl", "wait", f"{MACHINE}=trailing,silent", "--timeout", "10s")
-    call.seat.trigger(*RELEASE[1:])
+    call.seat.run("keymodectl", "wait", "talk=trailing,silent", "--timeout", "10s")
     assert call.listener.seconds_of_tone(unplugged) < 1
     call.wait_until_closed()
     # The daemon lives on.
-    call.seat.run("keymodectl", "wait", f"{MACHINE}=silent", "--timeout", "10s")
+    call.seat.run("keymodectl", "wait", "talk=silent", "--timeout", "10s")
     call.seat.kill_keymoded()
     call.seat.start_keymoded()
     call.wait_until_heard()
@@ -395,9 +394,9 @@ def test_locked_session_silences_the_call(call: Call) -> None:
     assert call.listener.seconds_of_tone(locked) < 1
     call.wait_until_closed()
     # Nor does a key that is typed on the lock screen open it.
-    call.seat.trigger(*RELEASE, PRESS)
+    call.seat.trigger(RELEASE, PRESS)
     call.listener.expect_silence()
-    call.seat.trigger(*RELEASE)
+    call.seat.trigger(RELEASE)
     call.seat.write("session", IN_FRONT)
 
     # A key that is pressed before keymodectl hears of that still opens nothing.
@@ -409,7 +408,7 @@ def test_latched_key_opens_nothing_after_a_lock_or_a_sleep_until_it_is_pressed(
     call: Call, away: str
 ) -> None:
     call.press()
-    call.seat.trigger(RELEASE[0], PRESS, TAP)
+    call.seat.trigger(RELEASE, PRESS, TAP)
     call.listener.expect_tone()
     left = call.listener.position
     call.seat.write("session", away)
@@ -429,9 +428,8 @@ def test_release_of_a_key_that_was_held_through_a_lock_opens_nothing(call: Call)
     call.wait_until_closed()
     call.seat.write("session", IN_FRONT)
     call.listener.expect_silence()
-    call.seat.trigger(RELEASE[0])
+    call.seat.trigger(RELEASE)
     call.listener.expect_silence()
-    call.seat.trigger(*RELEASE[1:])
     call.press()
     call.release()
 
@@ -448,7 +446,7 @@ def test_stopped_service_leaves_a_call_its_silent_microphone(call: Call) -> None
     for _ in range(3):
         movable.expect_silence()
     assert call.source == source
-    call.seat.trigger(*RELEASE)
+    call.seat.trigger(RELEASE)
     for listener in (movable, call.listener):
         kill(listener.process.pid)
     # Nothing records from it, so it goes with the service.
@@ -479,7 +477,7 @@ def test_sounds_tell_of_the_microphone_and_are_not_in_the_call(call: Call) -> No
         call.seat.wait_for(lambda since=since: bool(heard.tones(since)), "a sound")
         assert heard.seconds_of_tone(since) < 5
         assert not call.listener.tones(before)
-    call.seat.trigger(*RELEASE)
+    call.seat.trigger(RELEASE)
     call.seat.run("pw-cli", "destroy", "loudspeaker")
     kill(heard.process.pid)
     call.sound.play_tone()
@@ -526,7 +524,7 @@ def test_call_hears_nothing_after(
     # The release of the key, which the others hear of.
     if name != DAEMON:
         released = call.listener.position
-        call.seat.trigger(*RELEASE)
+        call.seat.trigger(RELEASE)
         assert call.listener.seconds_of_tone(released) < 1
     call.heal(name, act, victim)
     call.wait_until_closed()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("Keyboard table")
-struct KeyboardTableTests {
+struct StateTableTests {
   /// The shipped table with one more state and event.
   private let more: StateTable
 

@@ -1,6 +1,7 @@
 import KeyboardModes
 import KeymodeClient
 import System
+import TestSupport
 import Testing
 import Wire
 
@@ -56,7 +57,7 @@ private struct AnewCase: CustomTestStringConvertible {
             .states(
               StateMessage(
                 instance: "i", time: time,
-                modes: Modes(
+                states: States(
                   sequence: sequence, shift: shift, shiftSince: nil, keyboard: keyboard,
                   keyboardSince: nil))))
         case .keyboard(let state): known.take(change(.keyboard, state))
