@@ -63,12 +63,11 @@ struct DocumentationTests {
     #expect(picture.contains("prefers-color-scheme: dark"))
     #expect(picture.contains("prefers-reduced-motion: no-preference"))
     let drawn = try run(
-      "keymodectl", "graph", "keyboard", "--format", "mermaid", "--config",
+      "keymodectl", "graph", "talk", "--format", "mermaid", "--config",
       "\(checkout)/data/recipes/push-to-talk.yaml")
     for (from, event, to) in [
-      ("prepareToEditText", "startTalking", "prepareToRecord"),
-      ("prepareToRecord", "stopTalking", "editingText"),
-      ("editingText", "tapBlankArea", "prepareToEditText"),
+      ("silent", "press", "talking"), ("talking", "release", "trailing"),
+      ("trailing", "timedOut", "silent"),
     ] {
       let rows = drawn.lines.filter { $0.contains("\(from) --> \(to): ") }
       #expect(rows.contains { $0.contains(event) }, "\(from) \(event)")

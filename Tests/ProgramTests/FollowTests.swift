@@ -10,7 +10,9 @@ struct FollowTests {
     let screen = try TerminalScreen(
       columns: 80, environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
     try screen.type("clear; follow")
-    try screen.wait("the states") { $0.hasSuffix("off prepareToEditText") }
+    try screen.wait("the states") {
+      $0.hasSuffix("shift is off\nkeyboard is prepareToEditText\ncaps is unknown\nnum is unknown")
+    }
     try daemon.change(2)
     try screen.wait("two changes") { $0.hasSuffix("shift is now on\nshift is now capsLock") }
     daemon.stop()
@@ -25,7 +27,11 @@ struct FollowTests {
     let daemon = try RunningDaemon.following()
     let follow = try RunningProgram(
       "follow", [], environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
-    #expect(try follow.line() == "off prepareToEditText")
+    for (machine, state) in [
+      ("shift", "off"), ("keyboard", "prepareToEditText"), ("caps", "unknown"), ("num", "unknown"),
+    ] {
+      #expect(try follow.line() == "\(machine) is \(state)")
+    }
     try daemon.change(1)
     #expect(try follow.line() == "shift is now on")
   }

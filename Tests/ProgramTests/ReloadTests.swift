@@ -116,8 +116,8 @@ struct ReloadTests {
         atPath: "\(checkout)/data/recipes/\(name).yaml", toPath: "\(folder)/\(name).yaml")
     }
     try hangUp(daemon, until: "the configuration was read again")
-    try daemon.trigger("startTalking")
-    #expect(try daemon.ask("state", "keyboard").output == "prepareToRecord\n")
+    try daemon.trigger("talk.press")
+    #expect(try daemon.ask("state", "talk").output == "talking\n")
     _ = try daemon.folder.write("keymoded.yaml.d/z.yaml", "shift: { timeout: 3 }\n")
     try hangUp(daemon, until: "keeping the present configuration")
     // systemd has been told of both reloads before the next start.
@@ -127,8 +127,9 @@ struct ReloadTests {
     daemon.kill()
     try daemon.start()
     #expect(daemon.log.contains("the configuration is invalid; the last good one applies\n"))
-    try daemon.trigger("stopTalking")
-    #expect(try daemon.ask("state", "keyboard").output == "editingText\n")
+    #expect(try daemon.ask("state", "talk").output == "talking\n")
+    try daemon.trigger("talk.release")
+    #expect(try daemon.ask("state", "talk").output != "talking\n")
     let checked = try run("keymoded", "--check", "--config", "\(daemon.folder.path)/keymoded.yaml")
     #expect(checked.status == 4)
     #expect(
