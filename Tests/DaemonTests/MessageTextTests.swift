@@ -32,7 +32,8 @@ struct MessageTextTests {
     #expect(text(of: state) == ofState)
     #expect(
       text(of: MonitorMessage(state: state, changes: [change, change], missed: 3))
-        == #"{"state":\#(ofState),"changes":[\#(ofChange),\#(ofChange)],"missed":3,"restarted":false}"#)
+        == #"{"state":\#(ofState),"changes":[\#(ofChange),\#(ofChange)],"missed":3,"restarted":false}"#
+    )
     #expect(
       text(of: MonitorMessage(state: state, changes: [], missed: nil))
         == #"{"state":\#(ofState),"changes":[],"missed":0,"restarted":true}"#)

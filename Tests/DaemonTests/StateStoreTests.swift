@@ -238,7 +238,8 @@ final class RestartTests {
     }
   }
 
-  @Test("however many changes come at once, the last eighteen are kept", arguments: [1, 17, 18, 19, 40])
+  @Test(
+    "however many changes come at once, the last eighteen are kept", arguments: [1, 17, 18, 19, 40])
   func manyChanges(_ count: Int64) throws {
     let service = try service()
     let event = try #require(ClientEvent(name: "clickMoreButton"))

@@ -62,6 +62,7 @@ struct ClosedStreamsTests {
     let client = try daemon.client(\.controlSocket)
     kill(daemon.process.processIdentifier, SIGHUP)
     while try !daemon.notification().contains("RELOADING=1") {}
-    #expect(try client.result("org.keymoded.Controller.GetState")["state"]?["states"]?["shift"] == "on")
+    #expect(
+      try client.result("org.keymoded.Controller.GetState")["state"]?["states"]?["shift"] == "on")
   }
 }

@@ -43,7 +43,10 @@ private let answers = [
   "ListMachines": [success(["machines": [machine("shift"), machine("keyboard")]])],
   "Monitor": [
     success(["state": state, "changes": [], "missed": 0, "restarted": false]),
-    success(["state": state, "changes": [change("shift"), change("keyboard")], "missed": 0, "restarted": false]),
+    success([
+      "state": state, "changes": [change("shift"), change("keyboard")], "missed": 0,
+      "restarted": false,
+    ]),
   ],
   "Trigger": [success(["changed": true, "state": state])],
   "ListDevices": [
@@ -120,7 +123,8 @@ struct EscapeTests {
     #expect(ended.lines.count == (command == "watch" ? 3 : 1))
     for line in ended.lines { _ = try JSON(parsing: Array(line.utf8)) }
     let text = try JSON(parsing: Array(ended.lines[0].utf8))
-    let names = [text["states"]?["shift"], text["state"]?["states"]?["shift"], text["name"]].compactMap(\.self)
+    let names = [text["states"]?["shift"], text["state"]?["states"]?["shift"], text["name"]]
+      .compactMap(\.self)
     #expect(names == [.string(evil)])
   }
 

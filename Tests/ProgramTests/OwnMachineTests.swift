@@ -45,7 +45,8 @@ struct OwnMachineTests {
         .contains("trailing --> silent: timedOut [after 1 ms]"))
   }
 
-  @Test("a reload that removes it sends every subscriber the states, and one that brings it back too")
+  @Test(
+    "a reload that removes it sends every subscriber the states, and one that brings it back too")
   func reloaded() throws {
     let daemon = try RunningDaemon.following(
       configuration: RunningDaemon.withoutDevices + Self.talk)

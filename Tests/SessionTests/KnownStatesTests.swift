@@ -184,7 +184,8 @@ struct KnownStatesTests {
     arguments: [
       (.noSeat, "waiting for it; '--any-session' does not"), (.inactive, "waiting for it"),
       (.noSession, "waiting for it; '--any-session' does not"),
-      (.locked, "waiting until it is unlocked"), (.asleep, "waiting until it wakes up"), (.noAnswer, "waiting for it"),
+      (.locked, "waiting until it is unlocked"), (.asleep, "waiting until it wakes up"),
+      (.noAnswer, "waiting for it"),
     ] as [(SessionPresence.Reason, TerminalText)])
   func outlook(_ reason: SessionPresence.Reason, _ text: TerminalText) {
     #expect(StatesUpdate.Reason.sessionNotInFront(reason).outlook == text)

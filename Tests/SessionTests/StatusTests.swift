@@ -81,7 +81,8 @@ struct StatusTests {
       StateMessage(
         instance: "i", time: Time(microseconds: 0),
         states: States(
-          sequence: 0, shift: "off", shiftSince: nil, keyboard: "idle", keyboardSince: nil, own: own))
+          sequence: 0, shift: "off", shiftSince: nil, keyboard: "idle", keyboardSince: nil, own: own
+        ))
     }
     var line = StatusLine(try StatusFormat("{talk}"), isForWaybar: true)
     #expect(
@@ -90,7 +91,8 @@ struct StatusTests {
         + #""class":["off","idle","talk-open"]}"#)
     #expect(
       line.take(.states(message([])))?.description
-        == #"{"text":"","alt":"","tooltip":"shift: off\u000akeyboard: idle","class":["off","idle"]}"#)
+        == #"{"text":"","alt":"","tooltip":"shift: off\u000akeyboard: idle","class":["off","idle"]}"#
+    )
   }
 
   @Test("for Waybar, the tooltip tells why there are no states, if more than a daemon is missing")

@@ -81,18 +81,23 @@ struct WatchViewTests {
       ])
   }
 
-  @Test("a known lock and a machine of one's own have a column as wide as their states", arguments: [80, 41])
+  @Test(
+    "a known lock and a machine of one's own have a column as wide as their states",
+    arguments: [80, 41])
   func columns(_ columns: Int) {
     var view = WatchView(directory: "d")
     let talk = Machine(rawValue: "talk")
     let states = States(
       sequence: 0, shift: "off", shiftSince: nil, keyboard: "idle", keyboardSince: nil,
-      locks: LockStates(caps: .off), own: [States.Entry(talk, "silent", since: Time(microseconds: 0))])
+      locks: LockStates(caps: .off),
+      own: [States.Entry(talk, "silent", since: Time(microseconds: 0))])
     view.take(
       .states(StateMessage(instance: "i", time: Time(microseconds: 15 * second), states: states)),
       at: moment(15))
     view.take(.change(change("off", "on", "ledOn", at: 20 * second, of: .caps)), at: moment(20))
-    view.take(.change(change("silent", "talkingWithYou", "press", at: 22 * second, of: talk)), at: moment(22))
+    view.take(
+      .change(change("silent", "talkingWithYou", "press", at: 22 * second, of: talk)),
+      at: moment(22))
     let lines = lines(view, columns: columns)
     if columns == 80 {
       #expect(

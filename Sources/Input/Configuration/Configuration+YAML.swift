@@ -88,7 +88,10 @@ extension Configuration {
   private var machineLines: [String] {
     let machines = settings.machines.enumerated().dropFirst().flatMap { index, machine in
       let table = machine.table
-      return ["  \(scalar(machine.name.rawValue)):", "    initial: \(scalar(table.name(of: table.initial)))"]
+      return [
+        "  \(scalar(machine.name.rawValue)):",
+        "    initial: \(scalar(table.name(of: table.initial)))",
+      ]
         + section("    rows:", rowLines(of: table, all: true).map { "      \($0)" })
         + section("    bindings:", bindingLines(of: index).map { "      \($0)" })
     }

@@ -53,7 +53,9 @@ extension ConfigurationReader {
       bound.append((chord, timing, event, node.mark))
     }
     // Whether a warning is due depends on all bindings.
-    for binding in bound where binding.timing == .release { warnOfRelease(by: binding, of: machine) }
+    for binding in bound where binding.timing == .release {
+      warnOfRelease(by: binding, of: machine)
+    }
   }
 
   /// A binding in the files, and its position.

@@ -63,7 +63,9 @@ extension ConfigurationReader {
   ) -> StateTable? {
     let faultsBefore = faults.count
     guard case .mapping(let pairs)? = parts["rows"]?.content, let rowsNode = parts["rows"] else {
-      fail("'\(name)' needs rows, such as 'rows: { off: { press: on }, on: { press: off } }'", at: machine)
+      fail(
+        "'\(name)' needs rows, such as 'rows: { off: { press: on }, on: { press: off } }'",
+        at: machine)
       return nil
     }
     let states = names(pairs.map(\.key), "state")
@@ -90,13 +92,17 @@ extension ConfigurationReader {
         }
       }
     }
-    if events.count > StateTable.most { fail("there are more than \(StateTable.most) events", at: rowsNode) }
+    if events.count > StateTable.most {
+      fail("there are more than \(StateTable.most) events", at: rowsNode)
+    }
     checkCircles(timeouts, at: rowsNode)
     guard let initial = parts["initial"] else {
       fail("'\(name)' needs an initial state: 'initial: \(states.first ?? "off")'", at: machine)
       return nil
     }
-    guard let start = state(initial, among: states), faults.count == faultsBefore else { return nil }
+    guard let start = state(initial, among: states), faults.count == faultsBefore else {
+      return nil
+    }
     do {
       let table = StateTable(
         try StateTable.Source(
@@ -105,7 +111,8 @@ extension ConfigurationReader {
       let unreachable = Set(table.unreachableStates)
       for pair in pairs where unreachable.contains(pair.key.text ?? "") {
         fail(
-          "'\(pair.key.text ?? "")' cannot be reached from the initial state '\(start)'", at: pair.key)
+          "'\(pair.key.text ?? "")' cannot be reached from the initial state '\(start)'",
+          at: pair.key)
       }
       return table
     } catch {

@@ -177,7 +177,8 @@ extension ConfigurationReader {
         // Told once, by its first state.
         if path.min() == state {
           let circle = path.joined(separator: ", ")
-          fail("rows by time alone lead in a circle: \(circle); let an event lead out of it", at: node)
+          fail(
+            "rows by time alone lead in a circle: \(circle); let an event lead out of it", at: node)
         }
         break
       }

@@ -236,7 +236,8 @@ extension ConfigurationReader {
       case .noTime: fail("'\(text)' is not a time such as 500ms, 0.5s or 250us", at: node)
       case .noUnit: fail("'\(text)' has no unit; add s, ms or us", at: node)
       case .tooFine: fail("'\(text)' is finer than a microsecond", at: node)
-      case .outside: fail("'\(text)' is not between \(least.written) and \(longest.written)", at: node)
+      case .outside:
+        fail("'\(text)' is not between \(least.written) and \(longest.written)", at: node)
       }
       return nil
     }

@@ -94,7 +94,8 @@ private final class WatchedLines {
     switch update {
     case .states(let state):
       hasStates = true
-      let line = ChangeLine.text(of: state.states, at: state.time, for: request.machine.map { [$0] })
+      let line = ChangeLine.text(
+        of: state.states, at: state.time, for: request.machine.map { [$0] })
       if !asJSON {
         try output.line(line + (missed.map { " (missed \($0))" } ?? ""))
       } else if missed == nil {

@@ -138,7 +138,10 @@ struct Machines: Sendable {
     shiftFound = snapshot.shiftFound ?? snapshot.states.since(.shift)
     let kept = [Machine.shift] + Lock.allCases.map(\.machine)
     states.sequence = snapshot.states.sequence
-    for entry in snapshot.states.entries where kept.contains(entry.machine) {
+    for entry in snapshot.states.entries
+    where kept.contains(entry.machine)
+      && (!entry.machine.isLock || LockRules.State(rawValue: entry.state) != nil)
+    {
       guard let index = states.entries.firstIndex(where: { $0.machine == entry.machine }) else {
         continue
       }

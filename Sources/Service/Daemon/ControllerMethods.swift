@@ -86,7 +86,8 @@ final class ControllerMethods {
     let machines = list.map { Set($0.map(Machine.init(rawValue:))) }
     // A machine need not be there, but it must be possible.
     let arePossible =
-      machines?.allSatisfy { Machine.shipped.contains($0) || Machine.isOwnName($0.rawValue) } ?? true
+      machines?.allSatisfy { Machine.shipped.contains($0) || Machine.isOwnName($0.rawValue) }
+      ?? true
     guard machines?.isEmpty != true, arePossible, machines?.count ?? 0 <= 64 else {
       throw .invalidParameter("machines")
     }

@@ -110,6 +110,7 @@ final class Engine {
 
   private func state(_ states: States, at time: Time) -> StateMessage {
     StateMessage(
-      instance: instance, time: time, states: states, shiftTrigger: read { $0.settings.shiftTrigger })
+      instance: instance, time: time, states: states,
+      shiftTrigger: read { $0.settings.shiftTrigger })
   }
 }

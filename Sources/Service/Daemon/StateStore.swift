@@ -21,7 +21,8 @@ final class StateStore {
 
     var snapshot: Controller.Snapshot {
       Controller.Snapshot(
-        states: state.states, shift: shift, shiftFound: shiftFound, awaitedReleases: awaitedReleases)
+        states: state.states, shift: shift, shiftFound: shiftFound, awaitedReleases: awaitedReleases
+      )
     }
   }
 

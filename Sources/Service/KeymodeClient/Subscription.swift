@@ -180,7 +180,9 @@ package final class Subscription {
     // The missed changes come between the changes of the message and its state.
     if message.missed != 0 { updates.append(.missed(message.missed)) }
     let machines = message.state.states.machines
-    if isFirst || message.missed != 0 || machines != known { updates.append(.states(message.state)) }
+    if isFirst || message.missed != 0 || machines != known {
+      updates.append(.states(message.state))
+    }
     known = machines
     last = (message.state.states.sequence, message.state.instance)
   }

@@ -91,7 +91,8 @@ public final class StatesFollower {
         switch answer {
         case .success(let machines):
           for machine in try conditions.check(machines) {
-            complain("keymoded has no machine '\(machine)'; waiting for a configuration that has it")
+            complain(
+              "keymoded has no machine '\(machine)'; waiting for a configuration that has it")
           }
           (unchecked, question) = (nil, nil)
           for update in held { try take(update) }

@@ -50,10 +50,14 @@ public struct Timeline: Sendable {
       let (title, colours): (String, [Int])
       switch entry.machine {
       case .shift: (title, names, colours) = ("Shift", ShiftRules().stateNames, [0, 1, 2])
-      case .keyboard: (title, names, colours) = ("Keyboard", table?.stateNames ?? [], [0, 3, 4, 5, 6, 1, 2])
+      case .keyboard:
+        (title, names, colours) = ("Keyboard", table?.stateNames ?? [], [0, 3, 4, 5, 6, 1, 2])
       case .caps: (title, names, colours) = ("Caps Lock", LockRules().stateNames, [6, 0, 1])
       case .num: (title, names, colours) = ("Num Lock", LockRules().stateNames, [6, 0, 1])
-      default: (title, names, colours) = (entry.machine.rawValue, table?.stateNames ?? [], [0, 2, 1, 5, 4, 3, 6])
+      default:
+        (title, names, colours) = (
+          entry.machine.rawValue, table?.stateNames ?? [], [0, 2, 1, 5, 4, 3, 6]
+        )
       }
       return (entry.machine, Lane(title, names, colours, in: entry.state, at: start))
     }
@@ -61,8 +65,10 @@ public struct Timeline: Sendable {
 
   /// The lanes that are drawn: all but those of locks that were unknown throughout.
   var lanes: [Lane] {
-    all.filter { !$0.machine.isLock || $0.lane.hasState(otherThan: LockRules.State.unknown.rawValue) }
-      .map(\.lane)
+    all.filter {
+      !$0.machine.isLock || $0.lane.hasState(otherThan: LockRules.State.unknown.rawValue)
+    }
+    .map(\.lane)
   }
 
   /// Adds a press of a key. Autorepeats are not presses.

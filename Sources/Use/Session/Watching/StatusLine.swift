@@ -114,7 +114,8 @@ public struct StatusFormat: Sendable {
         }
         let machine = Machine(rawValue: name)
         guard Machine.shipped.contains(machine) || Machine.isOwnName(name) else {
-          throw UsageError("unknown {\(name)} in the format; \(Self.hint(name, Machine.shipped) ?? usage)")
+          throw UsageError(
+            "unknown {\(name)} in the format; \(Self.hint(name, Machine.shipped) ?? usage)")
         }
         parts.append(.state(of: machine))
         rest = rest[end...].dropFirst()

@@ -83,7 +83,8 @@ public struct WatchView {
       let (clock, event) = (now.clock(at: time), change.event)
       add(
         Row(
-          clock: clock, machine: change.machine, text: change.to, look: .of(change.to), event: event))
+          clock: clock, machine: change.machine, text: change.to, look: .of(change.to), event: event
+        ))
     case .missed(let count):
       note("missed \(ChangeLine.text(ofMissed: count)) changes", now)
     case .disconnected:

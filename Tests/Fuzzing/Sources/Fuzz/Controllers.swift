@@ -63,10 +63,10 @@ private struct Trial {
     require(controller.take(input) == expected, "not what the rules say of \(input)")
     require(controller.states.sequence == reference.sequence)
     require(controller.snapshot.shift == reference.shift)
-    require(controller.snapshot.states.keyboard == reference.keyboard)
+    require(controller.snapshot.states[.keyboard] == reference.keyboard)
     for lock in Lock.allCases {
       let name = lock.machine.rawValue
-      require(controller.states.locks[lock].rawValue == reference.locks.all[name]?.state)
+      require(controller.states[lock.machine] == reference.locks.all[name]?.state)
     }
     require(controller.deadline == reference.deadline)
     require((controller.nextCheck != nil) == !reference.openUses.isEmpty)

@@ -206,7 +206,7 @@ struct InputScript {
       return .gone(device, at: now)
     default:
       let names = ["shiftPressed", "characterTyped"] + settings.keyboard.eventNames
-      return ClientEvent(name: names[Int(which) % names.count], in: settings.keyboard)
+      return ClientEvent(name: names[Int(which) % names.count], in: settings.machines)
         .map { .client($0, at: now) }
     }
   }

@@ -28,7 +28,7 @@ private func goOn(with bytes: [UInt8]) throws(SystemError) {
   let publisher = Publisher(engine, keyboard)
   var sequence = contents?.state.states.sequence ?? 0
   // From a state that the table does not have it goes to the initial one.
-  if let name = contents?.state.states.keyboard, Settings().keyboard.state(named: name) == nil {
+  if let name = contents?.state.states[.keyboard], Settings().keyboard.state(named: name) == nil {
     sequence += 1
   }
   require(engine.controller.states.sequence == sequence)

@@ -42,7 +42,8 @@ struct Chat {
       case .keyboard:
         area = Area(rawValue: change.to)
         talk(change.event, at: time)
-      default: break  // The locks have made their characters already; other machines are not for a chat.
+      // The locks have made their characters already; other machines are not for a chat.
+      default: break
       }
     case .missed: break  // States follow, which have everything that this program needs.
     case .disconnected(let error):
