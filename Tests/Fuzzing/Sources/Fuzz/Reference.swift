@@ -249,7 +249,7 @@ struct Reference {
       switch event {
       case .shiftPressed: send(.shiftPressed(at: time), time)
       case .characterTyped: send(.characterTyped, time)
-      case .keyboard(let event): send(event, time)
+      case .table(_, let event): send(event, time)
       }
     case .configured: fatalError("has a function of its own")
     }
