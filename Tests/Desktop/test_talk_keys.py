@@ -6,7 +6,8 @@ import pytest
 from seat import Desktop, Seat
 from text_fields import AccessibleDesktop
 
-# The key symbols that are typed: those that the table praises, of which two are F13 and F14 by xkb, ...
+# The key symbols that are typed: those that the table praises, the last two of which are F13 and F14
+# by xkb's rules, ...
 SILENT = ["Control_R", "Scroll_Lock", "Pause", "XF86Tools", "XF86Launch5"]
 # ... and those that it warns of, with what the terminal gets, again and again.
 FLOODS = {"F9": b"\x1b[20~", "Insert": b"\x1b[2~", "F24": b"\x1b[24;2~"}

@@ -35,7 +35,7 @@ def test_exit_status_says_whether_all_is_right() -> None:
 
 
 def doctor(person: Person) -> tuple[int, str]:
-    """The exit status of doctor on a terminal, where Shift is pressed when it asks, and its text."""
+    """The exit status of doctor on a terminal, and its text. Shift is pressed when it asks."""
     own, terminal = pty.openpty()
     shown = bytearray()
     try:

@@ -112,8 +112,7 @@ private struct Doctor {
   }
 
   func talkKey() -> Finding {
-    guard case .success(let valid) = configuration else { return (nil, "not known") }
-    let bindings = valid.settings.bindings
+    guard let bindings = try? configuration.get().settings.bindings else { return (nil, "unknown") }
     let keys = bindings.chords.filter { bindings[$0]?.press != nil && bindings[$0]?.release != nil }
     return keys.isEmpty
       ? (false, "none has its press and release bound:\n'sudo keymodectl recipe push-to-talk'")

@@ -54,6 +54,8 @@ func recipe(_ invocation: Invocation) throws -> Int32 {
 private func replace(_ file: String, in folder: String, by text: String?) throws(SystemError) {
   // The service is another user, whatever root's umask is.
   umask(0o022)
+  // Where the configuration was removed, /etc/keymoded is missing too.
+  _ = folder.lastIndex(of: "/").map { mkdir(String(folder[..<$0]), 0o755) }
   if mkdir(folder, 0o755) < 0, errno != EEXIST { throw .last("make", folder) }
   // Otherwise two calls at once could take each other's half for their own.
   let lock = try FileDescriptor.opening(folder, flags: O_RDONLY | O_DIRECTORY)

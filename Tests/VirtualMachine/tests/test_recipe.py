@@ -7,13 +7,13 @@ RECORDS = "keymodectl wait keyboard=prepareToRecord --timeout 60"
 
 
 def looked_at(guest: VirtualMachine) -> dict[str, str]:
-    """The sign, `ok`, `no` or `-`, of each thing that doctor looks at for a user, by its first word."""
+    """The sign, `ok`, `no` or `-`, of each thing that doctor looks at, by its first word."""
     shown = guest.run(service.as_user("reader", "keymodectl doctor", "keymoded-state"), check=False)
     lines = [line.split() for line in shown.stdout.splitlines() if line[:1] != " "]
     return {words[1]: words[0] for words in lines}
 
 
-def test_recipe_binds_its_key_at_once_and_doctor_tells_of_the_service(guest: VirtualMachine) -> None:
+def test_recipe_binds_its_key_and_doctor_tells_of_the_service(guest: VirtualMachine) -> None:
     assert looked_at(guest)["talk"] == "no"
     installed = guest.run("keymodectl recipe push-to-talk --key Right_Ctrl").stdout
     file = f"{service.CONFIGURATION}.d/push-to-talk.yaml"
@@ -29,12 +29,15 @@ def test_recipe_binds_its_key_at_once_and_doctor_tells_of_the_service(guest: Vir
         refused = guest.run(service.as_user("ordinary", "keymodectl recipe panel"), check=False)
         assert refused.exit_code == 5 and "sudo keymodectl recipe panel" in refused.stderr
         # A configuration that is invalid, and one that the service has not read.
-        guest.run(f"echo 'shift: 1' >{service.CONFIGURATION}.d/zz.yaml; systemctl reload keymoded || :")
+        bad = f"{service.CONFIGURATION}.d/zz.yaml"
+        guest.run(f"echo 'shift: 1' >{bad}; systemctl kill --signal HUP keymoded")
+        guest.wait_until(f"{service.STATUS} | grep ';'")
         assert looked_at(guest)["configuration"] == "no"
-        guest.run(f"rm {service.CONFIGURATION}.d/zz.yaml")
+        guest.run(f"rm {bad}")
         assert looked_at(guest)["configuration"] == "no"
         guest.run("systemctl reload keymoded")
+        guest.wait_until(f"! {service.STATUS} | grep ';'")
         assert looked_at(guest)["configuration"] == "ok"
     finally:
-        guest.run("keymodectl recipe push-to-talk --remove")
+        guest.run(f"keymodectl recipe push-to-talk --remove; rm -r {service.CONFIGURATION}.d")
     assert looked_at(guest)["talk"] == "no"
