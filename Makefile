@@ -53,6 +53,8 @@ endif
 # debian/rules leaves the stripping to debhelper, which keeps the debugging information.
 INSTALL_PROGRAM = install -s
 PROGRAMS = keymoded keymodectl
+# `@` keeps the compiler's long command line out of what a person sees; a build of a package shows it.
+QUIET =
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target \
   keymoded-shift.service
@@ -114,7 +116,7 @@ help:
 
 run:
 	@test -x .build/release/keymoded || echo 'This installs what is missing, of at most 0.6 GB to fetch and 3.3 GB on the disk, and builds: some 4 minutes on two processors.'
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory build QUIET=@
 	@scripts/run
 
 # These run the tests, and then print how long each part took, even if some failed.
@@ -288,7 +290,8 @@ programs:
 	  ln -sf "$$("$${swift%/*}/clang" $(CLANG_TARGET) -print-file-name=libstdc++.a)" $(CXX_RUNTIME) || echo 'libstdc++ is linked as a shared library'
 	@for name in $(PROGRAMS); do \
 	  test .build/release/$$name -nt Benchmarks/functions || $(RM) .build/release/$$name; done
-	$(SWIFT) build $(RELEASE)
+	$(if $(QUIET),@echo 'Compiling keymoded and keymodectl')
+	$(QUIET)$(SWIFT) build $(RELEASE)
 
 # Builds nothing, so that root never runs the compiler: run `make build` first.
 install:

@@ -344,7 +344,7 @@ struct CommandTests {
       ("keymodectl", "while shift=on ls x", "while takes a command, after '--'"),
       (
         "keymodectl", "watch --timeout 1",
-        "option '--timeout' works only with devices, graph, state, stats, trigger and wait"
+        "option '--timeout' works only with devices, doctor, graph, state, stats, trigger and wait"
       ),
       ("keymodectl", "devices all", "devices takes no operand"),
       ("keymodectl", "shift", "shift takes --caps-lock, --one-shot or both"),

@@ -106,6 +106,7 @@ struct CompletionTests {
       "keymodectl state ", "keymodectl --socket-dir /tmp trigger ",
       "keymodectl graph --format ", "keymodectl replay --format=", "keymodectl wait shift=",
       "keymodectl wait keyboard=", "keymodectl wait caps=", "keymodectl while num=",
+      "keymodectl recipe ",
     ])
     #expect(found[0] == ["shift", "keyboard", "caps", "num"])
     let help = try run("keymodectl", "--help").output.components(separatedBy: "\n\n")
@@ -117,6 +118,7 @@ struct CompletionTests {
     }
     #expect(last(found[2]) == ["dot", "mermaid"])
     #expect(last(found[3]) == ["evemu", "libinput", "evtest", "getevent", "raw64", "raw32"])
+    #expect(found[8] == ["capitals", "panel", "push-to-talk"])
     for (words, machine) in zip(found[4...], ["shift", "keyboard", "caps", "num"]) {
       let graph = try run("keymodectl", "graph", machine, "--format", "mermaid").output
       let states = Set(graph.matches(of: /--> ([A-Za-z]+)/).map { String($0.1) })

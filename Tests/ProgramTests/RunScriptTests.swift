@@ -39,4 +39,46 @@ struct RunScriptTests {
     #expect(script.end() == 0)
     #expect(!FileManager.default.fileExists(atPath: folder))
   }
+
+  @Test("with sudo, the commands are for the user who called it", .enabled(if: geteuid() == 0))
+  func sudo() throws {
+    // The checkout may be where only root has access.
+    let here = try TemporaryFolder()
+    let copied = try ProgramTests.run(
+      "/bin/sh", "-c",
+      "cp '\(Place.programs)/keymoded' '\(Place.programs)/keymodectl' '\(here.path)' && chmod 755 '\(here.path)'"
+    )
+    try #require(copied.status == 0)
+    let script = try RunningProgram(
+      "\(checkout)/scripts/run", ["--config", "\(checkout)/data/recipes/push-to-talk.yaml"],
+      environment: [
+        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PROGRAMS": here.path, "SUDO_UID": "65534",
+      ])
+    defer { script.terminate() }
+    var commands: [String] = []
+    while commands.count < 3 {
+      let line = try script.line()
+      if line.hasPrefix("  ") { commands.append(line) }
+    }
+    commands += ["  '\(here.path)/keymodectl' trigger startTalking"]
+    let user = ["--reuid", "65534", "--regid", "65534", "--clear-groups", "/bin/sh", "-c"]
+    let tried = try ProgramTests.run("/usr/bin/setpriv", user + [commands.joined(separator: "\n")])
+    #expect((tried.status, tried.errors) == (0, ""))
+    #expect(tried.lines.last == "keyboard  prepareToRecord")
+    script.terminate()
+    #expect(script.end() == 0)
+  }
+
+  @Test("make run names what it does, without the compiler's options")
+  func progress() throws {
+    let ended = try Installation(prefix: "/usr").run(
+      """
+      cp -r '\(checkout)/scripts' .
+      printf '#!/bin/sh\necho "Swift version 6.0.3"' >swift; chmod 755 swift
+      rm -r .build
+      make run SWIFT="$PWD/swift" || :
+      """)
+    #expect(ended.output.contains("\nCompiling keymoded and keymodectl\nSwift version 6.0.3"))
+    #expect(ended.lines.allSatisfy { $0.count < 160 }, "\(ended.output)")
+  }
 }

@@ -21,13 +21,13 @@ _keymodectl() {
   local cur prev words cword split
   _init_completion -s || return
 
-  local commands='state watch wait while trigger targets shift devices stats graph replay record keys help'
+  local commands='state watch wait while trigger targets shift devices stats graph replay record keys recipe doctor help'
 
   # The command is the first word that is neither an option nor the value of one.
   local command='' index
   for ((index = 1; index < cword; index++)); do
     case ${words[index]} in
-      --socket-dir | --config | --timeout | --format | --from | --until | --timeline | --output | --grace | --at-most)
+      --socket-dir | --config | --timeout | --format | --from | --until | --timeline | --output | --grace | --at-most | --key)
         ((index++)) ;;
       -*) ;;
       *)
@@ -55,7 +55,7 @@ _keymodectl() {
       COMPREPLY=($(compgen -W "$formats" -- "$cur"))
       return
       ;;
-    --timeout | --from | --until | --grace | --at-most) return ;;
+    --timeout | --from | --until | --grace | --at-most | --key) return ;;
   esac
   $split && return
 
@@ -79,6 +79,8 @@ _keymodectl() {
         ;;
       record) options+=' --config --output --show-keycodes' ;;
       keys) options+=' --config' ;;
+      recipe) options+=' --config --key --remove' ;;
+      doctor) options+=' --config --socket-dir --timeout' ;;
     esac
     COMPREPLY=($(compgen -W "$options" -- "$cur"))
     return
@@ -100,6 +102,7 @@ _keymodectl() {
       fi
       ;;
     trigger) _keymodectl_names events "$cur" ;;
+    recipe) _keymodectl_names recipes "$cur" ;;
     replay) _filedir ;;
     record | keys) COMPREPLY=($(compgen -W "$(compgen -G '/dev/input/event*')" -- "$cur")) ;;
   esac

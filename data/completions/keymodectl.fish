@@ -1,12 +1,12 @@
 # Completion of keymodectl(1) for fish.
 
-set -l commands state watch wait while trigger targets shift devices stats graph replay record keys help
+set -l commands state watch wait while trigger targets shift devices stats graph replay record keys recipe doctor help
 
 complete -c keymodectl -f
-complete -c keymodectl -n 'not __fish_seen_subcommand_from wait while targets shift graph record keys help' -l json \
+complete -c keymodectl -n 'not __fish_seen_subcommand_from wait while targets shift graph record keys recipe doctor help' -l json \
   -d 'Print JSON lines'
-complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record keys help' -l socket-dir -x -a '(__fish_complete_directories)' -d 'The directory of the sockets'
-complete -c keymodectl -n 'not __fish_seen_subcommand_from watch while targets shift replay record keys help' -l timeout -x -d 'Give up after this many seconds'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record keys recipe help' -l socket-dir -x -a '(__fish_complete_directories)' -d 'The directory of the sockets'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from watch while targets shift replay record keys recipe help' -l timeout -x -d 'Give up after this many seconds'
 complete -c keymodectl -s V -l version -d 'Print the version'
 complete -c keymodectl -s h -l help -d 'Print help'
 
@@ -24,6 +24,8 @@ complete -c keymodectl -n $no_command -a graph -d 'Print the diagram of a machin
 complete -c keymodectl -n $no_command -a replay -d 'Print the changes that recordings make'
 complete -c keymodectl -n $no_command -a record -d 'Record keyboards'
 complete -c keymodectl -n $no_command -a keys -d 'Show what pressed keys are called and bound to'
+complete -c keymodectl -n $no_command -a recipe -d 'Install a recipe with a key of your own'
+complete -c keymodectl -n $no_command -a doctor -d 'Say what works, and what mends the rest'
 complete -c keymodectl -n $no_command -a help -d 'Show the options of a command, and examples'
 complete -c keymodectl -n '__fish_seen_subcommand_from help' -a "$commands"
 
@@ -62,7 +64,7 @@ complete -c keymodectl -n $typing -l one-shot -d 'Hold Shift in on'
 complete -c keymodectl -n $typing -l at-most -x -d 'Hold Shift at most this long'
 complete -c keymodectl -n $typing -l any-session -d 'Do not look at the session'
 
-complete -c keymodectl -n '__fish_seen_subcommand_from graph replay record keys' -l config -r -F \
+complete -c keymodectl -n '__fish_seen_subcommand_from graph replay record keys recipe doctor' -l config -r -F \
   -d 'Use the settings of a file'
 
 set -l graph '__fish_seen_subcommand_from graph'
@@ -84,3 +86,8 @@ set -l record '__fish_seen_subcommand_from record'
 complete -c keymodectl -n '__fish_seen_subcommand_from record keys' -a '(for node in /dev/input/event*; echo $node; end)'
 complete -c keymodectl -n $record -l output -r -F -d 'Write to a file'
 complete -c keymodectl -n $record -l show-keycodes -d 'Do not redact'
+
+set -l recipe '__fish_seen_subcommand_from recipe'
+complete -c keymodectl -n $recipe -a '(keymodectl __names recipes 2>/dev/null)'
+complete -c keymodectl -n $recipe -l key -x -d 'The key, such as F9 or Ctrl+Space'
+complete -c keymodectl -n $recipe -l remove -d 'Remove the recipe'

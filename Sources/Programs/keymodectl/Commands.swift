@@ -160,6 +160,23 @@ let commands: [Command] = [
     ("sudo keymodectl keys --config keymoded.yaml", "what it would do by this file"),
     run: keys),
   .init(
+    "recipe", "[NAME]", "install a recipe, such as push-to-talk, with a key of your own",
+    "Installs a recipe as a drop-in of the configuration, checks it with the rest, and reloads "
+      + "keymoded. It replaces an earlier copy. Without a name, prints the recipes. Only root may "
+      + "install one.",
+    ("sudo keymodectl recipe push-to-talk --key Right_Ctrl", "hold this key to talk"),
+    ("sudo keymodectl recipe push-to-talk --remove", "undo it"),
+    run: recipe),
+  .init(
+    "doctor", "", "say what works, what does not, and which command mends it",
+    "Says whether keymoded runs, its configuration is valid, you may read the states, your session "
+      + "is in front, keyboards are followed and keys arrive, and what push-to-talk needs. Below "
+      + "what is not right stands the command that mends it, and the exit status is 1. On a "
+      + "terminal it asks you to press Shift.",
+    ("keymodectl doctor", "look at the service of this machine"),
+    ("keymodectl doctor --socket-dir /tmp/k", "look at a keymoded that serves there"),
+    run: doctor),
+  .init(
     "help", "[COMMAND]", "print this help, or that of a command",
     "Prints all commands, or the options of a command and examples.",
     ("keymodectl help", "print all commands"), ("keymodectl help wait", "the same as wait --help"),

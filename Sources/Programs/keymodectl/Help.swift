@@ -27,7 +27,8 @@ var helpText: TerminalText {
   Your own table there can have other states and events of the keyboard.
 
   Exit status: 0 done; 1 the event changed nothing, the states did not come in
-  time, a recorded device was removed, or the system refused an operation;
+  time, a recorded device was removed, doctor found something that is not right,
+  or the system refused an operation;
   2 wrong usage; 3 no daemon or no answer; 4 invalid configuration or recording;
   5 permission denied. while --once exits with the status of the command, as
   shells do: 127 if there is no such command, 126 if it cannot run.
@@ -53,13 +54,15 @@ extension Command {
       entry([option.name, option.value].compactMap { $0 }.joined(separator: " "), option.meaning)
     }
     let examples = examples.map { "  \($0.line)\n      \($0.meaning)" as TerminalText }
+    let recipes = name == "recipe" ? try? installedRecipes() : nil
+    let listed = recipes.map { "\n\nRecipes:\n\(recipeList($0))" as TerminalText } ?? ""
     let usage = [name, own.isEmpty ? "" : "[OPTION]...", operands].filter { !$0.isEmpty }
     return """
       usage: keymodectl \(usage.joined(separator: " "))
 
       \(folded(purpose, width: 79).joined(separator: "\n"))
 
-      \((own + [generalOptions]).joined(separator: "\n"))
+      \((own + [generalOptions]).joined(separator: "\n"))\(listed)
 
       Examples:
       \(examples.joined(separator: "\n"))
@@ -72,7 +75,7 @@ private let generalOptions: TerminalText =
   .joined(separator: "\n")
 
 /// A name and, beside it, its meaning, in lines of at most 79 columns.
-private func entry(_ name: String, _ meaning: String) -> TerminalText {
+func entry(_ name: String, _ meaning: String) -> TerminalText {
   let column = 27
   let margin = String(repeating: " ", count: column)
   let text = folded(meaning, width: 79 - column)

@@ -90,19 +90,31 @@ let options: [Option] = [
     "--config", "FILE", ["keys", "record"],
     "use the settings of FILE; by default those of /etc/keymoded/keymoded.yaml, if it is there"),
   .init(
+    "--key", "KEY", ["recipe"],
+    "the key of the recipe instead of its own: a key or a chord, such as F9 or Ctrl+Space"),
+  .init("--remove", ["recipe"], "remove the recipe, if it was installed"),
+  .init(
+    "--config", "FILE", ["recipe"],
+    "install into the folder FILE.d; by default into /etc/keymoded/keymoded.yaml.d"),
+  .init(
+    "--config", "FILE", ["doctor"],
+    "look at the configuration FILE; by default at /etc/keymoded/keymoded.yaml"),
+  .init(
     "--no-wait", ["wait", "watch", "while"], "if no daemon runs, do not wait for one: exit with 3"),
   .init(
     "--timeout", "TIME", ["wait"],
     "give up after this time, such as 500ms or 5s, and exit with 1; by default never"),
   .init(
-    "--timeout", "TIME", ["devices", "graph", "state", "stats", "trigger"],
+    "--timeout", "TIME", ["devices", "doctor", "graph", "state", "stats", "trigger"],
     "give up if the daemon has not answered after this time, by default 5s"),
   .init(
     "--json", ["devices", "replay", "state", "stats", "trigger", "watch"], "print JSON lines"),
   .init(
     "--socket-dir", "DIR",
     [
-      "devices", "graph", "shift", "state", "stats", "targets", "trigger", "wait", "watch", "while",
+      "devices", "doctor", "graph", "shift", "state", "stats", "targets", "trigger", "wait",
+      "watch",
+      "while",
     ],
     "the directory of the daemon's sockets; by default $KEYMODED_SOCKET_DIR, "
       + "$XDG_RUNTIME_DIR/keymoded or /run/keymoded"),

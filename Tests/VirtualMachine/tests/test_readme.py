@@ -87,9 +87,8 @@ def test_package_is_installed_by_two_commands(vm: VirtualMachine, user: Session)
 
 def test_key_of_push_to_talk_is_bound_while_it_is_held(vm: VirtualMachine, user: Session) -> None:
     # Tests/Desktop runs the last command.
-    configure, apply, _ = readme.commands("Push-to-talk")
+    configure, _ = readme.commands("Push-to-talk")
     user.run(configure)
-    user.run(apply)
     vm.play("down f9")
     user.run("keymodectl wait keyboard=prepareToRecord --timeout 60")
     vm.play("up f9")
@@ -98,9 +97,8 @@ def test_key_of_push_to_talk_is_bound_while_it_is_held(vm: VirtualMachine, user:
 
 def test_key_is_bound_and_shows_the_panel(vm: VirtualMachine, user: Session) -> None:
     commands = readme.commands("A key of your own")
-    configure, apply, wait = commands
+    configure, wait = commands
     user.run(configure)
-    user.run(apply)
     panel = user.start(wait)
     vm.wait_until("pgrep -x keymodectl")
     vm.play("tap f10")

@@ -1,0 +1,95 @@
+import Keyboards
+public import System
+public import Terminal
+
+/// A drop-in that comes with keymoded, which a person may install with a key of her own.
+public struct Recipe: Sendable {
+  /// Its name, which is that of its file without `.yaml`.
+  public let name: String
+  private let text: String
+
+  /// The recipe of this name, with this text.
+  public init(name: String, text: String) { (self.name, self.text) = (name, text) }
+
+  /// All recipes in a folder, in the order of their names.
+  public static func all(in folder: String) throws(SystemError) -> [Recipe] {
+    try names(inFolder: folder).sorted().map { name throws(SystemError) in
+      let bytes = try contents(of: "\(folder)/\(name)", limit: ConfigurationText.sizeLimit) ?? []
+      return Recipe(name: String(name.dropLast(5)), text: String(decoding: bytes, as: UTF8.self))
+    }
+  }
+
+  /// What it does: the first sentence of the comment at its beginning.
+  public var summary: String {
+    let comment = text.split(separator: "\n").prefix { $0.hasPrefix("#") }
+      .map { $0.drop { "# ".contains($0) } }.joined(separator: " ")
+    return comment.firstRange(of: ". ").map { "\(comment[..<$0.lowerBound])." } ?? comment
+  }
+
+  /// Its key or chord: that of its first binding, whatever the use; `nil` if it binds none.
+  public var key: String? {
+    guard let bindings = text.firstRange(of: "bindings:"),
+      let list = text[bindings.upperBound...].firstIndex(of: "[")
+    else { return nil }
+    let first = text[text.index(after: list)...].prefix { !",]".contains($0) }
+    return ChordText(String(first)).names.joined(separator: "+")
+  }
+
+  /// The text with `key` wherever it has its own, in comments too; as it is without one. A single key
+  /// leaves an `Any+` that stands before it, and a chord replaces that too.
+  public func text(with key: String?) -> String {
+    guard let key, let own = self.key else { return text }
+    let bare = own.hasPrefix("Any+") ? String(own.dropFirst(4)) : own
+    func isInName(_ character: Character?) -> Bool {
+      character.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false
+    }
+    var result = text
+    // From the end, so that the places before stay right.
+    for place in text.ranges(of: bare).reversed() {
+      let (before, after) = (text[..<place.lowerBound], text[place.upperBound...])
+      guard !isInName(before.last), !isInName(after.first) else { continue }
+      let isWhole = key.contains("+") && before.hasSuffix("Any+")
+      let start = isWhole ? text.index(place.lowerBound, offsetBy: -4) : place.lowerBound
+      result.replaceSubrange(start..<place.upperBound, with: key)
+    }
+    return result
+  }
+
+  /// The name of the key or chord that is written as `key`.
+  ///
+  /// - Throws: the error that a configuration with it would have, or that it names a use too.
+  public static func name(ofKey key: String) throws(UsageError) -> String {
+    guard ChordText(key).rest.isEmpty else {
+      throw UsageError("'\(key)' is neither a key, such as F9, nor a chord, such as Ctrl+Space")
+    }
+    let text =
+      "keyboard: { bindings: { clickSwitchButton: [\(scalar(key))], "
+      + "clickMoreButton: [], tapTextField: [], tapBlankArea: [] } }"
+    do throws(ConfigurationErrors) {
+      let settings = try Configuration(parsing: Array(text.utf8), file: "").settings
+      return settings.bindings.chords.first?.shortName ?? key
+    } catch {
+      throw UsageError("\(error.errors[0].message)")
+    }
+  }
+}
+
+extension ConfigurationText {
+  /// What ``all(of:mayWait:)`` would return if the drop-in `name` had this text; `nil` means that it is
+  /// not there.
+  public static func all(
+    of path: String?, if name: String, had text: String?
+  ) throws(ConfigurationErrors) -> [ConfigurationText] {
+    let new = text.map { [ConfigurationText(name: name, bytes: Array($0.utf8))] } ?? []
+    // The name of the main file is the beginning of the others' names.
+    let files = (try all(of: path).filter { $0.name != name } + new).sorted {
+      $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
+    }
+    let size = files.reduce(0) { $0 + $1.bytes.count }
+    let dropIns = files.count { $0.name != (path ?? Configuration.systemPath) }
+    guard dropIns <= mostDropIns, size <= sizeLimit else {
+      throw ConfigurationErrors(file: name, "with it, the configuration is too large")
+    }
+    return files
+  }
+}

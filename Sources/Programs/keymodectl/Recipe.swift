@@ -1,0 +1,96 @@
+import Configuration
+import Glibc
+import System
+import Terminal
+
+/// `keymodectl recipe [NAME]`: installs a recipe as a drop-in, or lists all.
+func recipe(_ invocation: Invocation) throws -> Int32 {
+  let (arguments, operands) = (invocation.arguments, invocation.operands)
+  let recipes = try installedRecipes()
+  guard let name = operands.first else {
+    try Output.print(recipeList(recipes).fitted)
+    return ExitStatus.done
+  }
+  guard operands.count == 1 else { throw UsageError("recipe takes one name at most") }
+  guard let recipe = recipes.first(where: { $0.name == name }) else {
+    throw UsageError(
+      "unknown recipe '\(name)'; \(suggestion(for: name, among: recipes.map(\.name)))")
+  }
+  let key = try arguments["--key"].map(Recipe.name(ofKey:))
+  let isRemoved = arguments.has("--remove")
+  guard key == nil || !isRemoved else { throw UsageError("--remove needs no --key") }
+  guard key == nil || recipe.key != nil else { throw UsageError("the recipe '\(name)' has no key") }
+  let folder = "\(arguments["--config"] ?? Configuration.systemPath).d"
+  let file = "\(folder)/\(name).yaml"
+  let text = isRemoved ? nil : recipe.text(with: key)
+  do throws(ConfigurationErrors) {
+    let files = try ConfigurationText.all(of: arguments["--config"], if: file, had: text)
+    _ = try Configuration(merging: files) { writeToStandardError("\($0)\n") }
+  } catch {
+    complain("nothing was changed, because the configuration would be invalid:")
+    throw error
+  }
+  do throws(SystemError) {
+    try replace(file, in: folder, by: text)
+  } catch {
+    guard [EACCES, EPERM].contains(error.code), geteuid() != 0 else { throw error }
+    let words = CommandLine.arguments.dropFirst().joined(separator: " ")
+    complain("\(error);\nonly root may change it: 'sudo keymodectl \(words)'")
+    return ExitStatus.permissionDenied
+  }
+  let shown = isRemoved ? "" : (key ?? recipe.key).map { ", with the key \($0)" } ?? ""
+  try Output.print("\(isRemoved ? "removed" : "installed") '\(file)'\(shown)")
+  guard arguments["--config"] == nil, access("/run/systemd/system", F_OK) == 0 else {
+    complain("a keymoded that runs reads it on SIGHUP")
+    return ExitStatus.done
+  }
+  // This waits until a service that runs has read it, and explains a failure.
+  return system("systemctl try-reload-or-restart keymoded.service") == 0
+    ? ExitStatus.done : ExitStatus.no
+}
+
+/// Gives a file in a folder this text, or removes it if `text` is `nil`. Whenever this is killed, the file
+/// is as before or as wanted, and the daemon reads no other; the next call removes what was left.
+private func replace(_ file: String, in folder: String, by text: String?) throws(SystemError) {
+  // The service is another user, whatever root's umask is.
+  umask(0o022)
+  // Where the configuration was removed, /etc/keymoded is missing too.
+  _ = folder.lastIndex(of: "/").map { mkdir(String(folder[..<$0]), 0o755) }
+  if mkdir(folder, 0o755) < 0, errno != EEXIST { throw .last("make", folder) }
+  // Otherwise two calls at once could take each other's half for their own.
+  let lock = try FileDescriptor.opening(folder, flags: O_RDONLY | O_DIRECTORY)
+  let number = lock.number
+  guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
+    throw SystemError("change", folder, code: errno, reason: "another program has locked it")
+  }
+  let draft = "\(folder)/.recipe.new"
+  if unlink(draft) < 0, errno != ENOENT { throw .last("remove", draft) }
+  guard let text else { return _ = try retrying("remove", file) { unlink(file) } }
+  let output = try FileDescriptor.opening(draft, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+  let descriptor = output.number
+  do throws(SystemError) {
+    try writeAll(Array(text.utf8), to: descriptor, draft)
+    try retrying("write", draft) { fsync(descriptor) }
+    try retrying("write", file) { rename(draft, file) }
+  } catch {
+    unlink(draft)
+    throw error
+  }
+}
+
+/// The recipes that are installed with this program or, if it was built in a folder of the sources, there.
+func installedRecipes() throws(SystemError) -> [Recipe] {
+  let program = realpath("/proc/self/exe", nil).map { path in
+    defer { free(path) }
+    return String(cString: path)
+  }
+  let root = program?.firstRange(of: "/.build/").flatMap { program?[..<$0.lowerBound] }
+  let prefix = program?.split(separator: "/").dropLast(2).map { "/\($0)" }.joined() ?? "/usr"
+  return try Recipe.all(
+    in: root.map { "\($0)/data/recipes" } ?? "\(prefix)/share/keymoded/recipes")
+}
+
+/// The names of recipes, and what each does.
+func recipeList(_ recipes: [Recipe]) -> TerminalText {
+  recipes.map { entry($0.name, $0.summary) }.joined(separator: "\n")
+}
