@@ -97,7 +97,8 @@ let options: [Option] = [
   .init(
     "--socket-dir", "DIR",
     [
-      "devices", "graph", "shift", "state", "stats", "targets", "trigger", "wait", "watch", "while",
+      "devices", "graph", "seat", "shift", "state", "stats", "targets", "trigger", "wait", "watch",
+      "while",
     ],
     "the directory of the daemon's sockets; by default $KEYMODED_SOCKET_DIR, "
       + "$XDG_RUNTIME_DIR/keymoded or /run/keymoded"),

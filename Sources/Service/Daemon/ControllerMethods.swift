@@ -17,6 +17,8 @@ enum Answer {
   case reply([UInt8])
   /// This reply, if there is one, and then the changes after this position.
   case stream(first: [UInt8]?, SubscriberPosition)
+  /// This reply, once the connections for reading have ended.
+  case hangUp([UInt8])
 }
 
 /// Answers the calls of all interfaces of the daemon.
@@ -64,6 +66,13 @@ final class ControllerMethods {
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
         return .reply(Reply.message(statistics(clients: clients)))
+      case ControllerInterface.hangUp:
+        guard access == .control else { throw .permissionDenied }
+        try call.expectParameters([])
+        // Keys from before count as before.
+        service.advance()
+        service.engine.forgetChanges(at: service.source.now)
+        return .hangUp(Reply([:]).message)
       default:
         guard let result = try ServiceInfo.answer(call) else { throw ServiceInfo.notFound(call) }
         return .reply(shared(Reply(result).message))

@@ -58,6 +58,24 @@ public final class LoginSession {
   /// The name of the session: the path of its object on the bus; `-` before there is one.
   public private(set) var name = "-"
 
+  /// The ID of the user of the active session of `seat0`, a greeter's too; `nil` for none.
+  public static var userInFront: UInt32? {
+    var user: UInt32 = 0
+    return sd_seat_get_active("seat0", nil, &user) >= 0 ? user : nil
+  }
+
+  /// Whether systemd-logind runs. See `sd-login(3)`, which looks at the same folder.
+  public static var isThere: Bool { access("/run/systemd/seats/", F_OK) == 0 }
+
+  /// The ID of the person in front: the user of this session while it is in front, locked or not.
+  /// Whenever it changes, ``presence`` does too.
+  public var person: UInt32? {
+    switch presence {
+    case .inFront, .absent(.locked): session.user
+    case .absent, nil: nil
+    }
+  }
+
   private let choice: Choice
   private let loop: EventLoop
   private let notify: (SessionPresence) -> Void
@@ -182,7 +200,7 @@ public final class LoginSession {
       endSession()
       update(.absent(.noSession))
     // logind may not have answered in time, or is about to start.
-    case .failure: if Login1.isRunning { lose() } else { update(.inFront) }
+    case .failure: if Self.isThere { lose() } else { update(.inFront) }
     }
     return nil
   }
@@ -219,8 +237,6 @@ private enum Login1 {
   static let manager = interface("Manager")
   static let seat = interface("Seat")
   static let seatPath = "\(path)/seat/seat0"
-  /// See `sd-login(3)`, which looks at the same folder.
-  static var isRunning: Bool { access("/run/systemd/seats/", F_OK) == 0 }
 
   /// Whether the error says that there is no such session, or none of the user.
   static func isMissing(_ error: BusError) -> Bool {
