@@ -74,7 +74,9 @@ struct LateSocketTests {
     let waiting = try waiting()
     try setMode(0)
     try show()
-    try wait(for: "the reason") { waiting.errors.hasSuffix("state.sock'; waiting for it\n") }
+    try wait(for: "the reason") {
+      waiting.errors.hasSuffix("no permission to use '\(folder)/state.sock'; waiting for it\n")
+    }
     // Another file of the folder may wake it, and time does not.
     let before = sleeps(of: waiting)
     try #require(chmod("\(folder)/control.sock", 0o200) == 0)
@@ -89,7 +91,9 @@ struct LateSocketTests {
     let waiting = try waiting()
     try setMode(0)
     try show()
-    try wait(for: "the reason") { waiting.errors.hasSuffix("state.sock'; waiting for it\n") }
+    try wait(for: "the reason") {
+      waiting.errors.hasSuffix("no permission to use '\(folder)/state.sock'; waiting for it\n")
+    }
     try #require(rename(folder, "\(outer.path)/old") == 0)
     try show()
     try setMode(0o600)

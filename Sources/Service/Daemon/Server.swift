@@ -51,7 +51,10 @@ final class Server {
 
   /// Accepts before the next call, so that clients with many calls do not shut others out.
   private func preferNewClients() {
-    for listener in listeners { listener.source.setPriority(.early) }
+    for listener in listeners {
+      // HangUp comes before the connections that it is to end.
+      listener.source.setPriority(listener.socket.access == .control ? .earlier : .early)
+    }
   }
 
   // MARK: Sessions
@@ -85,10 +88,14 @@ final class Server {
 
   private func answer(_ call: Call, _ session: Session) {
     let answer = methods.answer(call, access: session.access, clients: sessions.count)
-    if case .hangUp = answer { endReaders() }
+    if case .hangUp = answer {
+      endReaders()
+      methods.forgetChanges()
+    }
     guard !call.isOneway else { return }
     switch answer {
-    case .reply(let message), .hangUp(let message): session.send(message)
+    case .reply(let message): session.send(message)
+    case .hangUp: session.send(Reply([:]).message)
     case .stream(let first, let position):
       session.stream(from: position)
       publisher.add(session)
