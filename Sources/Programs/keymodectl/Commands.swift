@@ -113,7 +113,7 @@ let commands: [Command] = [
       + "whom the ACL of the socket names. When another person is in front, keymoded ends the "
       + "connections of before, and forgets the changes. It needs root.",
     ("systemctl status keymoded-seat", "look at the service that runs it"),
-    ("getfacl /run/keymoded/state.sock", "see who may read"),
+    ("sudo keymodectl seat", "what keymoded-seat.service runs"),
     run: seat),
   .init(
     "trigger", "EVENT", "send an event instead of a key",

@@ -177,21 +177,24 @@ def changes(people: list[Person]) -> Any:
     first.comes()
     first.settles(people)
     control = Connection(CONTROL)
+    before = control.call("GetState")["state"]
     for event in ("tapTextField", "tapBlankArea"):
         assert control.call("Trigger", event=event)["changed"]
     old = control.call("GetState")["state"]
-    asked = {"after": 0, "instance": old["instance"]}
-    seen = Connection(STATE).call("Monitor", more=True, **asked)
-    assert seen["changes"][-1]["event"] == "tapBlankArea"
+    name = {"instance": old["instance"]}
+    seen = Connection(STATE).call("Monitor", more=True, after=before["sequence"], **name)
+    assert [change["event"] for change in seen["changes"]] == ["tapTextField", "tapBlankArea"]
     second.comes()
     second.settles(people)
-    found = Connection(STATE).call("Monitor", more=True, **asked)
+    found = Connection(STATE).call("Monitor", more=True, after=0, **name)
+    recent = Connection(STATE).call("Monitor", more=True, after=before["sequence"], **name)
+    assert (recent["changes"], recent["missed"]) == ([], 2)
     assert found["state"]["instance"] == old["instance"]
     # A daemon that is killed now leaves them to no other.
     daemon = pid("keymoded")
     os.kill(daemon, signal.SIGKILL)
     wait_until(lambda: pid("keymoded") not in (0, daemon), "the next daemon")
-    later = Connection(STATE).call("Monitor", more=True, **asked)
+    later = Connection(STATE).call("Monitor", more=True, after=0, **name)
     same = [message["state"]["sequence"] == message["missed"] for message in (found, later)]
     return [found["changes"], later["changes"], *same]
 
