@@ -57,7 +57,7 @@ PROGRAMS = keymoded keymodectl
 QUIET =
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target \
-  keymoded-shift.service
+  keymoded-seat.service keymoded-shift.service
 USER_UNITS = keymode-targets.service keymode-focus.service keymode-call.service \
   $(addprefix keymode-,$(addsuffix @.target,keyboard shift caps num))
 # Two guests at once: each spends much of its time waiting. The tests of a file share a guest.

@@ -14,7 +14,7 @@ struct HelpTests {
 
   @Test("every command has help of its own: its options, and two examples of how to call it")
   func helpOfCommands() throws {
-    #expect(HelpTests.names.count == 16)
+    #expect(HelpTests.names.count == 17)
     for name in HelpTests.names {
       let help = try run("keymodectl", "help", name)
       #expect((help.status, help.errors) == (0, ""))

@@ -75,7 +75,7 @@ struct StatusLineTests {
     )
     for socket in sockets { try #require(chmod(socket, 0o600) == 0) }
     #expect(try bar.line().contains("off"))
-    #expect(bar.errors == "keymodectl: \(reason); trying again\n")
+    #expect(bar.errors == "keymodectl: \(reason); waiting for it\n")
   }
 
   @Test(

@@ -21,7 +21,7 @@ _keymodectl() {
   local cur prev words cword split
   _init_completion -s || return
 
-  local commands='state watch wait while trigger targets shift devices stats graph replay record keys recipe doctor help'
+  local commands='state watch wait while trigger targets shift seat devices stats graph replay record keys recipe doctor help'
 
   # The command is the first word that is neither an option nor the value of one.
   local command='' index
@@ -69,6 +69,7 @@ _keymodectl() {
       graph) options+=' --socket-dir --timeout' ;;
       targets) options+=' --socket-dir --shift --locks --any-session' ;;
       shift) options+=' --socket-dir --caps-lock --one-shot --at-most --any-session' ;;
+      seat) options+=' --socket-dir' ;;
       replay) options+=' --json' ;;
     esac
     case $command in

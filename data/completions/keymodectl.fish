@@ -1,12 +1,12 @@
 # Completion of keymodectl(1) for fish.
 
-set -l commands state watch wait while trigger targets shift devices stats graph replay record keys recipe doctor help
+set -l commands state watch wait while trigger targets shift seat devices stats graph replay record keys recipe doctor help
 
 complete -c keymodectl -f
-complete -c keymodectl -n 'not __fish_seen_subcommand_from wait while targets shift graph record keys recipe doctor help' -l json \
+complete -c keymodectl -n 'not __fish_seen_subcommand_from wait while targets shift seat graph record keys recipe doctor help' -l json \
   -d 'Print JSON lines'
 complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record keys recipe help' -l socket-dir -x -a '(__fish_complete_directories)' -d 'The directory of the sockets'
-complete -c keymodectl -n 'not __fish_seen_subcommand_from watch while targets shift replay record keys recipe help' -l timeout -x -d 'Give up after this many seconds'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from watch while targets shift seat replay record keys recipe help' -l timeout -x -d 'Give up after this many seconds'
 complete -c keymodectl -s V -l version -d 'Print the version'
 complete -c keymodectl -s h -l help -d 'Print help'
 
@@ -18,6 +18,7 @@ complete -c keymodectl -n $no_command -a while -d 'Run a command while the machi
 complete -c keymodectl -n $no_command -a trigger -d 'Send an event instead of a key'
 complete -c keymodectl -n $no_command -a targets -d 'Let services start and stop with the states'
 complete -c keymodectl -n $no_command -a shift -d 'Let Shift type, by a virtual keyboard'
+complete -c keymodectl -n $no_command -a seat -d 'Let the person in front read the states'
 complete -c keymodectl -n $no_command -a devices -d 'Print the devices that the daemon follows'
 complete -c keymodectl -n $no_command -a stats -d 'Print statistics of the daemon'
 complete -c keymodectl -n $no_command -a graph -d 'Print the diagram of a machine'

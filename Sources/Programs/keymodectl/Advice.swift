@@ -1,5 +1,6 @@
 import Glibc
 import KeymodeClient
+import System
 import Terminal
 import Wire
 
@@ -10,10 +11,43 @@ func explained(_ error: ClientError) -> TerminalText {
     let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
       .joined(separator: "/")
     return "\(error);\n\(advice(directory))"
-  case .permissionDenied(_, let group?):
-    return "\(error);\n'sudo adduser $USER \(group)' and a restart of the computer allow it"
+  case .permissionDenied(let path, let group?): return "\(error);\n\(missingRight(path, group))"
   default: return "\(error)"
   }
+}
+
+/// Which right is missing, and how to get it.
+private func missingRight(_ path: String, _ group: String) -> TerminalText {
+  if isMember(of: group) {
+    return
+      "your session is older than your membership: 'sg \(group) -c COMMAND' runs a command with it, "
+      + "and a restart of the computer gives it to all"
+  }
+  let join: TerminalText =
+    "'sudo adduser $USER \(group)' and a restart of the computer allow it"
+  guard ClientError.isForPerson(path) else { return join }
+  guard LoginSession.isThere else {
+    return "systemd-logind, which knows who is in front, does not run;\n\(join)"
+  }
+  switch LoginSession.userInFront {
+  case getuid():
+    return "systemd-logind says that you are in front: 'systemctl status keymoded-seat' says more"
+  case nil: return "systemd-logind says that nobody is in front;\n\(join)"
+  case _?: return "systemd-logind says that another user is in front;\n\(join)"
+  }
+}
+
+/// Whether the user belongs to a group, though this process may lack it: it keeps those of its login.
+private func isMember(of group: String) -> Bool {
+  guard let user = getpwuid(getuid()), let wanted = getgrnam(group)?.pointee.gr_gid else {
+    return false
+  }
+  var groups = [gid_t](repeating: 0, count: 1024)
+  var count = Int32(groups.count)
+  guard getgrouplist(user.pointee.pw_name, user.pointee.pw_gid, &groups, &count) > 0 else {
+    return false
+  }
+  return groups.prefix(Int(count)).contains(wanted)
 }
 
 /// How to start a daemon that serves in this directory.
@@ -41,5 +75,6 @@ private var isMasked: Bool {
 /// line, as for a script's log.
 func tellOfWaiting(_ error: ClientError, _ outlook: TerminalText = "waiting for it") {
   let isForPeople = isatty(STDERR_FILENO) == 1
-  complain(isForPeople ? "\(explained(error));\n\(outlook)" : "\(error); \(outlook)")
+  let line = TerminalText(verbatim: error.description.replacing("\n", with: " "))
+  complain(isForPeople ? "\(explained(error));\n\(outlook)" : "\(line); \(outlook)")
 }

@@ -108,6 +108,14 @@ let commands: [Command] = [
     ("sudo keymodectl shift --one-shot", "one tap of Shift is for one letter"),
     run: shift),
   .init(
+    "seat", "", "let the person in front read the states; keymoded-seat.service runs it",
+    "Lets the person in front read the states, until Ctrl+C: the user of the active session of seat0, "
+      + "whom the ACL of the socket names. When another person is in front, keymoded ends the "
+      + "connections of before, and forgets the changes. It needs root.",
+    ("systemctl status keymoded-seat", "look at the service that runs it"),
+    ("sudo keymodectl seat", "what keymoded-seat.service runs"),
+    run: seat),
+  .init(
     "trigger", "EVENT", "send an event instead of a key",
     "Sends an event instead of a key, and prints the states after it. The exit status is 1 if the "
       + "event changed nothing. Members of the group keymoded-control may send events.",

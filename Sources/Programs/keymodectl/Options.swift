@@ -112,7 +112,7 @@ let options: [Option] = [
   .init(
     "--socket-dir", "DIR",
     [
-      "devices", "doctor", "graph", "shift", "state", "stats", "targets", "trigger", "wait",
+      "devices", "doctor", "graph", "seat", "shift", "state", "stats", "targets", "trigger", "wait",
       "watch",
       "while",
     ],

@@ -65,24 +65,24 @@ private final class StateWait {
 
   /// Ends the wait without the states; with an error if there is no daemon.
   private func finish() {
-    if let absence, absence.meansNoDaemon { run.fail(absence) } else { run.end(ExitStatus.no) }
+    if let absence, absence.mayPass { run.fail(absence) } else { run.end(ExitStatus.no) }
   }
 
   private func lose(_ reason: ClientError) throws {
     // A slow daemon is waited for only if the user set a timeout.
-    let mayPass =
-      if case .noAnswer = reason { invocation.timeout != nil } else { reason.meansNoDaemon }
-    guard invocation.mayWait, mayPass else { throw reason }
-    if !isOver, absence == nil, reason.meansNoDaemon { tellOfWaiting(reason) }
+    let isAwaited =
+      if case .noAnswer = reason { invocation.timeout != nil } else { reason.mayPass }
+    guard invocation.mayWait, isAwaited else { throw reason }
+    if !isOver, absence != reason, reason.mayPass { tellOfWaiting(reason) }
     absence = reason
   }
 }
 
 extension ClientError {
-  /// Whether there is no daemon, but one may come.
-  fileprivate var meansNoDaemon: Bool {
+  /// Whether there is no daemon, or no permission to read, but it may come.
+  fileprivate var mayPass: Bool {
     switch self {
-    case .noDaemon, .connectionLost: true
+    case .noDaemon, .connectionLost, .permissionDenied: true
     default: false
     }
   }

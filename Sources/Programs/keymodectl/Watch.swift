@@ -11,7 +11,7 @@ struct WatchRequest {
   let directory: String
   /// The machine that is watched; `nil` for all.
   let machine: Machine?
-  /// Whether to wait for a daemon if none runs.
+  /// Whether to wait for a daemon if none runs, and for the permission to read.
   let mayWait: Bool
 
   /// The machines that are watched; `nil` for all.
@@ -19,7 +19,10 @@ struct WatchRequest {
 
   /// Whether a watch that has shown nothing yet waits after this error.
   func waits(after error: ClientError) -> Bool {
-    if mayWait, case .noDaemon = error { true } else { false }
+    switch error {
+    case .noDaemon, .permissionDenied: mayWait
+    default: false
+    }
   }
 }
 
@@ -57,7 +60,7 @@ func watch(_ invocation: Invocation) throws -> Int32 {
 /// Follows the daemon until the reader of standard output has closed it. Otherwise a watch would
 /// outlive a status bar that was killed, because it may have nothing to write for hours.
 ///
-/// - Parameter retries: whether to try again where waiting does not help, such as without permission.
+/// - Parameter retries: whether to try again where waiting does not help, such as after an invalid reply.
 private func untilUnread(
   _ request: WatchRequest, of machines: Set<Machine>?, retries: Bool = false,
   _ take: @escaping (Update) throws -> Void

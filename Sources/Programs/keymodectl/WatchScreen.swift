@@ -47,6 +47,12 @@ final class WatchScreen {
   private func take(_ update: Update) throws {
     if case .disconnected(let reason) = update {
       guard isOpen ? request.mayWait : request.waits(after: reason) else { throw reason }
+      if case .permissionDenied = reason {
+        // The view says how to start a daemon; this needs something else.
+        if isOpen { terminal.leave() }
+        (isOpen, shown) = (false, [])
+        return tellOfWaiting(reason)
+      }
     }
     if !isOpen { terminal.enter() }
     isOpen = true

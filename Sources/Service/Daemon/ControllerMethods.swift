@@ -17,6 +17,8 @@ enum Answer {
   case reply([UInt8])
   /// This reply, if there is one, and then the changes after this position.
   case stream(first: [UInt8]?, SubscriberPosition)
+  /// An empty reply, once the connections for reading have ended, and the changes are forgotten.
+  case hangUp
 }
 
 /// Answers the calls of all interfaces of the daemon.
@@ -64,6 +66,10 @@ final class ControllerMethods {
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
         return .reply(Reply.message(statistics(clients: clients)))
+      case ControllerInterface.hangUp:
+        guard access == .control else { throw .permissionDenied }
+        try call.expectParameters([])
+        return .hangUp
       default:
         guard let result = try ServiceInfo.answer(call) else { throw ServiceInfo.notFound(call) }
         return .reply(shared(Reply(result).message))
@@ -71,6 +77,12 @@ final class ControllerMethods {
     } catch {
       return .reply(Reply(error).message)
     }
+  }
+
+  /// Forgets the changes so far, those of waiting keys too.
+  func forgetChanges() {
+    service.advance()
+    service.engine.forgetChanges(at: service.source.now)
   }
 
   private var state: StateMessage { service.engine.state(at: service.source.now) }

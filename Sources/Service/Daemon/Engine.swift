@@ -75,6 +75,12 @@ final class Engine {
     return !changes.isEmpty || haveOtherMachines
   }
 
+  /// Forgets all changes so far, in the store too; the sequence goes on.
+  func forgetChanges(at time: Time) {
+    ring = ChangeRing(capacity: ring.capacity, after: ring.latest)
+    commit(0, at: time)
+  }
+
   /// Writes the message of the states and the last `count` changes, but at least of one, which a
   /// client may not have been sent yet, and stores it.
   private func commit(_ count: Int, at time: Time) {

@@ -51,7 +51,10 @@ final class Server {
 
   /// Accepts before the next call, so that clients with many calls do not shut others out.
   private func preferNewClients() {
-    for listener in listeners { listener.source.setPriority(.early) }
+    for listener in listeners {
+      // HangUp comes before the connections that it is to end.
+      listener.source.setPriority(listener.socket.access == .control ? .earlier : .early)
+    }
   }
 
   // MARK: Sessions
@@ -80,14 +83,19 @@ final class Server {
   /// Sends a subscriber what is new, and has any session decide what it waits for next.
   private func settle(_ session: Session) {
     publisher.publish(to: session)
-    if session.isClosed { letGo(session) }
+    if session.isClosed { letGo { $0 === session } }
   }
 
   private func answer(_ call: Call, _ session: Session) {
     let answer = methods.answer(call, access: session.access, clients: sessions.count)
+    if case .hangUp = answer {
+      endReaders()
+      methods.forgetChanges()
+    }
     guard !call.isOneway else { return }
     switch answer {
     case .reply(let message): session.send(message)
+    case .hangUp: session.send(Reply([:]).message)
     case .stream(let first, let position):
       session.stream(from: position)
       publisher.add(session)
@@ -95,9 +103,21 @@ final class Server {
     }
   }
 
-  private func letGo(_ session: Session) {
-    publisher.remove(session)
-    sessions.removeAll { $0 === session }
+  /// Ends every connection for reading, also those that wait to be accepted.
+  private func endReaders() {
+    letGo { $0.access == .reading }
+    for listener in listeners where listener.socket.access == .reading {
+      // More than wait at once, so that a flood of new ones keeps nothing else waiting for long.
+      for _ in 0..<65536 {
+        let number = accept(listener.socket.number, nil, nil)
+        if number >= 0 { close(number) } else if errno == EAGAIN { break }
+      }
+    }
+  }
+
+  private func letGo(_ isMeant: (Session) -> Bool) {
+    for session in sessions where isMeant(session) { publisher.remove(session) }
+    sessions.removeAll(where: isMeant)
     // A client that waits for a free descriptor can have this session's.
     acceptAgain()
     if mostClients >= Self.crowd, sessions.count <= mostClients / 4 {

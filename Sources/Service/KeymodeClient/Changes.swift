@@ -23,7 +23,7 @@ public struct Changes: AsyncSequence, Sendable {
 
     /// The next update; `nil` when the task is cancelled.
     ///
-    /// - Throws: ``ClientError`` if waiting would not help, such as for lack of permission.
+    /// - Throws: ``ClientError`` if waiting would not help, such as for an invalid reply.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(ClientError) -> Update? {

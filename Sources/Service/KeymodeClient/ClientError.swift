@@ -21,12 +21,17 @@ public enum ClientError: Error, Hashable, TerminalTextConvertible {
   /// The calling task was cancelled.
   case cancelled
 
+  /// Whether the socket at this path is that of which keymoded-seat.service changes the permissions.
+  package static func isForPerson(_ path: String) -> Bool {
+    path == "\(SocketDirectory.system)/\(SocketDirectory.stateSocket)"
+  }
+
   /// The message for the user.
   public var text: TerminalText {
     switch self {
     case .noDaemon(let path): "no keymoded listens on '\(path)'"
     case .permissionDenied(let path, let group?):
-      "no permission to use '\(path)':\nonly members of the group '\(group)' may use it"
+      "no permission to use '\(path)':\nonly \(Self.isForPerson(path) ? "the person in front and " : "")members of the group '\(group)' may use it"
     case .permissionDenied(let path, nil): "no permission to use '\(path)'"
     case .noAnswer(let path):
       "keymoded does not answer at '\(path)';\n'systemctl status keymoded' shows the state of the service"

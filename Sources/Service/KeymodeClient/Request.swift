@@ -66,6 +66,13 @@ extension Request<StatisticsMessage> {
   }
 }
 
+extension Request<Void> {
+  /// Has the daemon forget all changes, and end the connections of the state socket.
+  package static var hangUp: Request<Void> {
+    Self(call: Call(ControllerInterface.hangUp), endpoint: .control) { _ in }
+  }
+}
+
 extension Request<[DeviceMessage]> {
   /// Asks for the devices that the daemon follows.
   package static var devices: Request<[DeviceMessage]> {

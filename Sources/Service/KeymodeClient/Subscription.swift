@@ -6,14 +6,15 @@ import Wire
 ///
 ///     away ── connects ──> asked ── states ──> connected ── the daemon goes ──> away …
 ///
-/// While it is away it tries to connect, at first often and then once a second. A new connection
-/// resumes after the last change, which it names by number and instance.
+/// While it is away it tries to connect, at first often and then once a second; without permission, once
+/// the folder of the sockets tells that it has changed. A new connection resumes after the last change,
+/// which it names by number and instance.
 ///
 /// Wait until ``descriptor`` is readable, then call ``advance()``.
 package final class Subscription {
   private enum Phase {
-    /// There is no connection. The next attempt comes at this time.
-    case away(attempt: SuspendingClock.Instant)
+    /// There is no connection. The next attempt comes at this time, or when the folder changes.
+    case away(attempt: SuspendingClock.Instant?)
     /// The daemon must send the states before this time.
     case asked(Connection, deadline: SuspendingClock.Instant)
     /// The daemon sends changes.
@@ -36,6 +37,9 @@ package final class Subscription {
   private var known: [Machine] = []
   /// Since when there is no daemon; `nil` unless an update has reported that.
   private var absence: SuspendingClock.Instant?
+  /// The folder of the sockets, while this user lacks the permission: a socket that one may not read
+  /// cannot be watched itself. `nil` in a folder that one may not read either.
+  private var folder: FolderWatch?
   /// Whether this user lacked the permission at the last attempt.
   private var isDenied = false
   /// What the present call of ``advance()`` returns.
@@ -59,7 +63,7 @@ package final class Subscription {
   /// Does what can be done without waiting, and returns the new updates, in the order in which they
   /// happened.
   ///
-  /// - Throws: ``ClientError`` if waiting would not help, such as for lack of permission. Then the
+  /// - Throws: ``ClientError`` if waiting would not help, such as for an invalid reply. Then the
   ///   descriptor is not readable any more.
   package func advance() throws(ClientError) -> [Update] {
     defer { updates = [] }
@@ -77,15 +81,19 @@ package final class Subscription {
 
   private func step() throws(ClientError) {
     switch phase {
-    case .away(let time): if time <= .now { try connect() }
+    case .away(let time):
+      let hasChanged = folder?.hasChanged() == true
+      // The folder may be another one by now.
+      if hasChanged { unwatch() }
+      if hasChanged || time.map({ $0 <= .now }) == true { try connect() }
     case .asked(let connection, let deadline): try awaitStates(connection, deadline)
     case .connected(let connection): try follow(connection)
     case .over(let error): throw error
     }
   }
 
-  private func stayAway(until time: SuspendingClock.Instant) throws(ClientError) {
-    try wakeup.wait(for: nil, until: time)
+  private func stayAway(until time: SuspendingClock.Instant?) throws(ClientError) {
+    try wakeup.wait(for: folder?.descriptor, until: time)
     phase = .away(attempt: time)
   }
 
@@ -106,19 +114,37 @@ package final class Subscription {
     switch error {
     case .noDaemon, .noAnswer, .connectionLost,
       .refused(name: ControllerInterface.tooManyClients, _):
+      if absence == nil { updates.append(.disconnected(error)) }
       isDenied = false
-    // A new socket exists before its group may use it. So a subscription that waited for the daemon
-    // tries again: once, or any number of times if it was connected before.
-    case .permissionDenied where absence != nil && (last != nil || !isDenied): isDenied = true
-    case .permissionDenied, .badReply, .refused, .failed, .cancelled: throw error
+      unwatch()
+    case .permissionDenied: return try awaitPermission(error)
+    case .badReply, .refused, .failed, .cancelled: throw error
     }
-    if absence == nil { updates.append(.disconnected(error)) }
     let start = absence ?? .now
     absence = start
     // The longer the daemon was away, the later it may be found: by a quarter of that time.
-    let quarter = isDenied ? Self.longestDelay : start.duration(to: .now) / 4
+    let quarter = start.duration(to: .now) / 4
     let delay = min(max(quarter, Self.shortestDelay), Self.longestDelay)
     try stayAway(until: .now.advanced(by: delay))
+  }
+
+  /// Reports that this user lacks the permission, once, and waits until the folder changes: another
+  /// person is in front, or a new socket exists before its group may use it.
+  private func awaitPermission(_ error: ClientError) throws(ClientError) {
+    if !isDenied { updates.append(.disconnected(error)) }
+    (absence, isDenied) = (absence ?? .now, true)
+    if folder == nil, let watch = try? FolderWatch(directory) {
+      folder = watch
+      // Once more: the permission may have come before the watch did.
+      return try connect()
+    }
+    try stayAway(until: folder == nil ? .now.advanced(by: Self.longestDelay) : nil)
+  }
+
+  private func unwatch() {
+    // The wakeup must not wait for a closed descriptor.
+    wakeup.stop()
+    folder = nil
   }
 
   // MARK: - With a connection
@@ -150,6 +176,7 @@ package final class Subscription {
       return try retry(after: error)
     }
     (absence, isDenied) = (nil, false)
+    unwatch()
     // No deadline: the next change may come hours later.
     try wakeup.wait(for: connection.descriptor, until: nil)
     phase = .connected(connection)

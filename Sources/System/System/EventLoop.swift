@@ -209,6 +209,8 @@ public final class EventSource {
   public enum Priority: Int64, Sendable {
     /// Served before all others, except the urgent descriptors.
     case first = -100
+    /// Served before early ones.
+    case earlier = -75
     /// Served before sources of usual priority.
     case early = -50
     /// The default; the source that has been ready longest is served first.

@@ -29,7 +29,7 @@ public final class StatesFollower {
   /// Follows the states of the daemon that serves in `directory`.
   ///
   /// The first update comes at once or, if the daemon does not answer, within five seconds.
-  /// Where there is no daemon, this waits for one, if it may.
+  /// Where there is no daemon, or no permission to read, this waits for it, if it may.
   ///
   /// - Parameters:
   ///   - machines: the machines whose changes are told, at least one; `nil` for all. The states of
@@ -39,9 +39,10 @@ public final class StatesFollower {
   ///   - mindsSleep: whether states also count as left while the machine goes to sleep and wakes up, in
   ///     any session.
   ///   - choice: which session to look at.
-  ///   - mayWait: whether to wait for a daemon, at the start and when it ends, rather than fail.
+  ///   - mayWait: whether to wait for a daemon, or for permission, at the start and when it ends,
+  ///     rather than fail.
   ///   - notify: called from the loop with each update, in order, and with an error if waiting
-  ///     would not help: lack of permission, or of a state of the conditions.
+  ///     would not help: an invalid reply, or lack of a state of the conditions.
   public init(
     _ directory: String, of machines: Set<Machine>? = nil,
     checking conditions: StateConditions? = nil, on loop: EventLoop, anySession: Bool,

@@ -96,8 +96,8 @@ public final class TargetKeeper {
     case .unknown(.sessionNotInFront(let reason)):
       status("\(reason)")
       want(nil)
-    case .unknown(.noDaemon):
-      status("no keymoded runs")
+    case .unknown(.noDaemon(let error)):
+      if case .permissionDenied = error { status("\(error)") } else { status("no keymoded runs") }
       guard absence == nil else { return }
       run.perform {
         absence = try run.loop.call(after: Self.patience) { [self] in want(nil) }

@@ -24,7 +24,9 @@ _UNITS = itertools.count(1)
 class Session:
     """A login session as `login` begins one, on a virtual terminal of seat0."""
 
-    def __init__(self, vm: VirtualMachine, terminal: int, user: str) -> None:
+    def __init__(
+        self, vm: VirtualMachine, terminal: int, user: str, kind: str = "user"
+    ) -> None:
         self._vm = vm
         self.terminal = terminal
         self.user = user
@@ -35,12 +37,12 @@ class Session:
             systemd-run --quiet --collect --unit session-on-tty{terminal} \
               -p PAMName=login -p User={user} \
               -p TTYPath=/dev/tty{terminal} -p StandardInput=tty -p StandardOutput=journal \
-              -p TTYReset=yes -p TTYVHangup=yes sleep infinity
+              -p Environment=XDG_SESSION_CLASS={kind} -p TTYReset=yes -p TTYVHangup=yes sleep infinity
             until loginctl list-sessions --no-legend | grep -q ' tty{terminal}\\b' &&
               systemctl is-active --quiet user@$(id -u {user}); do sleep 0.05; done
             """
         )
-        self.id, self._uid = vm.run(
+        self.id, self.uid = vm.run(
             f"loginctl list-sessions --no-legend | awk '/ tty{terminal}( |$)/ {{ print $1, $2 }}'"
         ).stdout.split()
 
@@ -82,7 +84,7 @@ class Session:
 
     def command_line(self, command: str) -> str:
         """What root runs to become the session's user, inside the session."""
-        scope = f"/sys/fs/cgroup/user.slice/user-{self._uid}.slice/session-{self.id}.scope"
+        scope = f"/sys/fs/cgroup/user.slice/user-{self.uid}.slice/session-{self.id}.scope"
         own = f"XDG_SESSION_ID={self.id} XDG_SEAT=seat0 XDG_VTNR={self.terminal}"
         return f"echo $$ >{scope}/cgroup.procs && {as_user(self.user, command, own)}"
 

@@ -44,7 +44,8 @@ def test_groups_decide_who_may_read_and_who_may_trigger(guest: VirtualMachine) -
     assert (refused.exit_code, refused.stdout) == (5, "")
     assert refused.stderr == (
         "keymodectl: no permission to use '/run/keymoded/state.sock':\n"
-        "only members of the group 'keymoded-state' may use it;\n"
+        "only the person in front and members of the group 'keymoded-state' may use it;\n"
+        "systemd-logind says that nobody is in front;\n"
         "'sudo adduser $USER keymoded-state' and a restart of the computer allow it\n"
     )
 

@@ -74,6 +74,8 @@ def test_installation_follows_the_keyboard_that_is_plugged_in(installed: Virtual
     wait_until_following(installed, 1)
     enabled = installed.run(f"systemctl is-enabled {service.UNITS}").stdout
     assert enabled.split() == ["enabled"] * 3
+    seat = installed.run("systemctl is-enabled keymoded-seat; systemctl is-active keymoded-seat")
+    assert seat.stdout.split() == ["enabled", "active"]
     # Each user enables the user units.
     user_unit = installed.run("systemctl --global is-enabled keymode-targets.service", check=False)
     assert user_unit.stdout == "disabled\n"

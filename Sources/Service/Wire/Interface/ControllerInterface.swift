@@ -14,6 +14,8 @@ public enum ControllerInterface {
   public static let listDevices = "\(name).ListDevices"
   /// Returns the statistics of the daemon.
   public static let getStatistics = "\(name).GetStatistics"
+  /// Forgets all changes, and ends the connections of `state.sock`.
+  public static let hangUp = "\(name).HangUp"
   /// The error for a connection beyond the limit of clients.
   public static let tooManyClients = "\(name).TooManyClients"
 
@@ -171,6 +173,13 @@ public enum ControllerInterface {
       configuration: (current, lastGood, defaults),
       held: []Hold
     )
+
+    # Forgets all changes so far, and ends all connections of state.sock, also those
+    # that have not been accepted yet. keymoded-seat.service calls it when another
+    # person is in front. The states stay, and 'sequence' goes on: for a client that
+    # asks for what came after an earlier change, that counts as missed.
+    # Only on control.sock.
+    method HangUp() -> ()
 
     # The daemon has as many clients on this socket as it can serve. It sends this
     # error to a new connection and closes it; the client may try again later.

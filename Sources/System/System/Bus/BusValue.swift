@@ -32,6 +32,9 @@ public indirect enum BusValue: Hashable, Sendable {
     }
   }
 
+  /// The value of a 32-bit number; otherwise `nil`.
+  var number: UInt32? { if case .uint32(let value) = self { value } else { nil } }
+
   /// The text of a string; otherwise `nil`.
   public var text: String? { if case .string(let text) = self { text } else { nil } }
 

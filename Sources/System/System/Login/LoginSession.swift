@@ -61,6 +61,24 @@ public final class LoginSession {
   /// The name of the session: the path of its object on the bus; `-` before there is one.
   public private(set) var name = "-"
 
+  /// The ID of the user of the active session of `seat0`, a greeter's too; `nil` for none.
+  public static var userInFront: UInt32? {
+    var user: UInt32 = 0
+    return sd_seat_get_active("seat0", nil, &user) >= 0 ? user : nil
+  }
+
+  /// Whether systemd-logind runs. See `sd-login(3)`, which looks at the same folder.
+  public static var isThere: Bool { access("/run/systemd/seats/", F_OK) == 0 }
+
+  /// The ID of the person in front: the user of this session while it is in front, locked or not.
+  /// Whenever it changes, ``presence`` does too.
+  public var person: UInt32? {
+    switch presence {
+    case .inFront, .absent(.locked): session.user
+    case .absent, nil: nil
+    }
+  }
+
   private let choice: Choice
   private let mindsSleep: Bool
   private let loop: EventLoop
@@ -210,7 +228,7 @@ public final class LoginSession {
       endSession()
       update(.absent(.noSession))
     // logind may not have answered in time, or is about to start.
-    case .failure: if Login1.isRunning { lose() } else { update(.inFront) }
+    case .failure: if Self.isThere { lose() } else { update(.inFront) }
     }
     return nil
   }
@@ -250,8 +268,6 @@ private enum Login1 {
   /// What the rule for signals of the manager also has for that of a sleep: `true` before it, and
   /// `false` after it.
   static let sleep = ",member='PrepareForSleep'"
-  /// See `sd-login(3)`, which looks at the same folder.
-  static var isRunning: Bool { access("/run/systemd/seats/", F_OK) == 0 }
 
   /// Whether the error says that there is no such session, or none of the user.
   static func isMissing(_ error: BusError) -> Bool {

@@ -7,6 +7,7 @@ struct SessionProperties {
     var isGreeter = false
     /// A session counts as locked until logind says that it is not.
     var isLocked = true
+    var user: UInt32?
 
     var presence: SessionPresence {
       if !hasSeat { return .absent(.noSeat) }
@@ -18,6 +19,7 @@ struct SessionProperties {
       // The daemon follows the keyboards of this seat alone.
       if let seat = values["Seat"]?.elements?.first?.text { hasSeat = seat == "seat0" }
       if let isActive = values["Active"]?.bool { self.isActive = isActive }
+      if let user = values["User"]?.elements?.first?.number { self.user = user }
       if let kind = values["Class"]?.text { isGreeter = !kind.hasPrefix("user") }
       if let hint = values["LockedHint"], !isLockKept { isLocked = hint.bool ?? true }
     }
@@ -33,6 +35,9 @@ struct SessionProperties {
   /// The path of the session that was locked when logind ended. The next logind does not know of
   /// the lock, so only a change unlocks the session.
   private var forgottenLock: String?
+
+  /// The ID of the session's user; `nil` until it is known.
+  var user: UInt32? { properties?.user }
 
   init(mayGreet: Bool = true) { self.mayGreet = mayGreet }
 

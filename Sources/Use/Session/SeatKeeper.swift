@@ -1,0 +1,129 @@
+import Glibc
+import KeymodeClient
+public import System
+public import Terminal
+import Wire
+
+/// Lets the person in front read the states, and nobody from an earlier time: `keymodectl seat`.
+///
+/// The person in front is named in the ACL of the state socket. When it is another person, or none,
+/// these steps follow each other; a further switch begins them anew.
+///
+/// 1. The ACL names nobody: no new connection comes.
+/// 2. The daemon ends the old connections, and forgets the changes of before.
+/// 3. The ACL names the person.
+///
+/// A socket that is made anew is given its ACL at once. A person found in the ACL at the start counts as
+/// another: it is not known what happened meanwhile.
+public final class SeatKeeper {
+  private let directory: String
+  private let path: String
+  private let report: (TerminalText) -> Void
+  private let run: MainLoop<Int32>
+  private var session: LoginSession?
+  /// The ID of the person in front.
+  private var person: UInt32?
+  /// Whether the daemon has nothing of another time; `nil` until the socket has been looked at.
+  private var isCleared: Bool?
+  /// The call that clears the daemon, or the time until it is tried again.
+  private var call: EventSource?
+  private var failure: ClientError?
+  /// The signal that ends this program, once nobody is named.
+  private var ending: Int32?
+
+  /// Keeps the socket of the daemon that serves in `directory`.
+  ///
+  /// - Parameter report: receives what the administrator should know.
+  public init(_ directory: String, report: @escaping (TerminalText) -> Void) throws(SystemError) {
+    run = try MainLoop()
+    (self.directory, self.report) = (directory, report)
+    path = "\(directory)/\(SocketDirectory.stateSocket)"
+  }
+
+  /// Keeps the ACL until a signal, and then names nobody.
+  ///
+  /// - Returns: the signal.
+  /// - Throws: `SystemError` if the folder cannot be watched, or the ACL cannot be changed.
+  public func keep() throws -> Int32 {
+    let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGTERM]) { [self] in end($0) }
+    let folder = try FolderMonitor(run.loop, path: directory) { [self] in settle() }
+    session = try LoginSession(.ofSeat, on: run.loop) { [self] presence in
+      if presence == .inFront, session?.person == nil {
+        report("there is no systemd-logind: only members of the socket's group may read the states")
+      }
+      name(session?.person)
+    }
+    settle()
+    ServiceManager.notify("READY=1")
+    defer { (session, call) = (nil, nil) }
+    return try run.untilEnd(keeping: signals, folder)
+  }
+
+  private func end(_ signal: Int32) {
+    guard ending == nil else { return run.end(signal) }
+    (ending, session) = (signal, nil)
+    name(nil)
+    settle()
+  }
+
+  private func name(_ next: UInt32?) {
+    guard next != person else { return }
+    // An answer to an earlier call would say nothing of the time since.
+    (person, isCleared, call) = (next, false, nil)
+    settle()
+  }
+
+  /// Takes the next step.
+  private func settle() {
+    run.perform {
+      guard var acl = try present() else { return endIfWanted() }
+      isCleared = isCleared ?? (acl.user == nil)
+      if let user = acl.user, user != person {
+        acl.user = nil
+        try acl.set(on: path)
+      }
+      guard isCleared == true else { return try clear() }
+      if acl.user != person {
+        acl.user = person
+        try acl.set(on: path)
+      }
+      ServiceManager.show(person.map { "user \($0) may read" } ?? "no person is in front")
+      endIfWanted()
+    }
+  }
+
+  /// The permissions of the socket; `nil` while there is none.
+  private func present() throws(SystemError) -> FileACL? {
+    do throws(SystemError) {
+      return try FileACL(of: path)
+    } catch {
+      guard error.code == ENOENT else { throw error }
+      return nil
+    }
+  }
+
+  /// Clears the daemon, unless that has been asked for. Tries again until it is done.
+  private func clear() throws {
+    guard call == nil else { return }
+    call = try run.loop.ask(.hangUp, of: directory, patience: .seconds(2)) { [self] answer in
+      switch answer {
+      case .success: (isCleared, call, failure) = (true, nil, nil)
+      case .failure(let error):
+        if error != failure { report("\(error);\nnobody is named until it does") }
+        failure = error
+        run.perform {
+          call = try run.loop.call(after: .seconds(1)) { [self] in
+            call = nil
+            settle()
+          }
+        }
+        return endIfWanted()
+      }
+      settle()
+    }
+  }
+
+  private func endIfWanted() {
+    if let ending { run.end(ending) }
+  }
+}
