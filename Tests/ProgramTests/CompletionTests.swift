@@ -118,7 +118,7 @@ struct CompletionTests {
     }
     #expect(last(found[2]) == ["dot", "mermaid"])
     #expect(last(found[3]) == ["evemu", "libinput", "evtest", "getevent", "raw64", "raw32"])
-    #expect(found[8] == ["capitals", "panel", "push-to-talk"])
+    #expect(found[8] == ["capitals", "layers", "panel", "push-to-mute", "push-to-talk"])
     for (words, machine) in zip(found[4...], ["shift", "keyboard", "caps", "num"]) {
       let graph = try run("keymodectl", "graph", machine, "--format", "mermaid").output
       let states = Set(graph.matches(of: /--> ([A-Za-z]+)/).map { String($0.1) })

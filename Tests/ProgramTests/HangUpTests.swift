@@ -71,7 +71,7 @@ struct HangUpTests {
       #expect(first["changes"]?.array?.isEmpty == true)
       #expect(first["missed"] == 2)
       #expect(first["state"]?["sequence"] == 2)
-      #expect(first["state"]?["shift"] == "capsLock")
+      #expect(first["state"]?["states"]?["shift"] == "capsLock")
     }
     let follower = try daemon.subscriber()
     try daemon.change(1)

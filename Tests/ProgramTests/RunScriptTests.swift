@@ -60,11 +60,11 @@ struct RunScriptTests {
       let line = try script.line()
       if line.hasPrefix("  ") { commands.append(line) }
     }
-    commands += ["  '\(here.path)/keymodectl' trigger startTalking"]
+    commands += ["  '\(here.path)/keymodectl' trigger talk.press"]
     let user = ["--reuid", "65534", "--regid", "65534", "--clear-groups", "/bin/sh", "-c"]
     let tried = try ProgramTests.run("/usr/bin/setpriv", user + [commands.joined(separator: "\n")])
     #expect((tried.status, tried.errors) == (0, ""))
-    #expect(tried.lines.last == "keyboard  prepareToRecord")
+    #expect(tried.lines.last == "talk      talking")
     script.terminate()
     #expect(script.end() == 0)
   }

@@ -112,8 +112,13 @@ private struct Doctor {
   }
 
   func talkKey() -> Finding {
-    guard let bindings = try? configuration.get().settings.bindings else { return (nil, "unknown") }
-    let keys = bindings.chords.filter { bindings[$0]?.press != nil && bindings[$0]?.release != nil }
+    guard let settings = try? configuration.get().settings else { return (nil, "unknown") }
+    let keys = settings.bindings.chords.filter { chord in
+      settings.machines.indices.contains { machine in
+        let uses = settings.bindings[chord, machine]
+        return uses?.press != nil && uses?.release != nil
+      }
+    }
     return keys.isEmpty
       ? (false, "none has its press and release bound:\n'sudo keymodectl recipe push-to-talk'")
       : (true, "\(listed(keys.map(\.shortName).sorted())), with its release")
