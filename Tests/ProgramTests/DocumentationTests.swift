@@ -109,6 +109,57 @@ struct DocumentationTests {
     #expect(page.contains(lines.map { "    \($0)\n" }.joined()), "\(lines)")
   }
 
+  @Test("the talk machine of docs/configuration.md and keymoded.yaml(5) is the recipe's")
+  func talkMachine() throws {
+    func machines(_ text: String) throws -> String {
+      let folder = try TemporaryFolder()
+      let file = try folder.write("keymoded.yaml", text)
+      let printed = try run("keymoded", "--print-config", "--config", file)
+      #expect((printed.status, printed.errors) == (0, ""))
+      return printed.output.components(separatedBy: "\nmachines:")[1]
+        .replacing(/[ ]+#.*/, with: "")
+    }
+    let recipe = try machines(Self.text("data/recipes/push-to-talk.yaml"))
+    let block = /machines:\n +talk:\n(?s:.*?)(?=```|\.Ed)/
+    for page in ["docs/configuration.md", "data/man/keymoded.yaml.5"] {
+      let found = try #require(try Self.text(page).firstMatch(of: block))
+      #expect(try machines(String(found.output)) == recipe, "\(page)")
+    }
+  }
+
+  @Test("docs/configuration.md draws what a hand does with the talk key, as it is")
+  func hands() throws {
+    let picture = try Self.text("docs/configuration.md")
+      .components(separatedBy: "What a hand does with F9")[1].components(separatedBy: "```\n")[1]
+    let lines = picture.split(separator: "\n").map { Array($0) }
+    try #require(lines.count == 10)
+    let states = ["silent", "talking", "trailing", "again", "open", "closing"]
+    /// The times of presses and releases, a column being 20 ms.
+    func keys(_ line: [Character], from start: Int) -> [String] {
+      line.indices.dropFirst(16).filter { "PR".contains(line[$0]) }.flatMap { column in
+        let time = String(format: "%.6f", Double(start + column * 20) / 1000)
+        return ["E: \(time) 0001 0043 \(line[column] == "P" ? 1 : 0)", "E: \(time) 0000 0000 0"]
+      }
+    }
+    for index in stride(from: 0, to: lines.count, by: 2) {
+      let drawn = String(lines[index + 1]).split(separator: " ").map(String.init)
+        .prefix { states.contains($0) }
+      // What begins in `open` comes after the two taps.
+      let isAfterTaps = drawn.first == "open"
+      let before = isAfterTaps ? keys(lines[4], from: 1000) : []
+      let events = before + keys(lines[index], from: 3000)
+      let end = ["E: 9.000000 0001 001e 1", "E: 9.000000 0000 0000 0"]
+      let ended = try run(
+        "keymodectl", "replay", "--json", "--config", "\(checkout)/data/recipes/push-to-talk.yaml",
+        "-",
+        input: (["# EVEMU 1.3"] + events + end).joined(separator: "\n") + "\n")
+      let entered = try ended.lines.map { try JSON(parsing: Array($0.utf8)) }
+        .filter { $0["machine"] == "talk" }.compactMap { $0["to"]?.string }
+      #expect(
+        (isAfterTaps ? [] : ["silent"]) + entered.dropFirst(isAfterTaps ? 3 : 0) == Array(drawn))
+    }
+  }
+
   @Test(
     "the man pages have exactly the options of --help, and give each to a command that has it",
     arguments: [("keymoded", "data/man/keymoded.8"), ("keymodectl", "data/man/keymodectl.1")])

@@ -51,8 +51,8 @@ struct Command {
 let commands: [Command] = [
   .init(
     "state", "[MACHINE]", "print the states, or one of them",
-    "Prints the states of the machines shift and keyboard, and of caps (Caps Lock) and num (Num "
-      + "Lock) where a keyboard has an LED for them; or the state of one machine.",
+    "Prints the states of all machines, or of one: shift, keyboard, your own, and caps (Caps Lock) "
+      + "and num (Num Lock) where a keyboard has an LED for them.",
     ("keymodectl state", "print the states"),
     ("test \"$(keymodectl state shift)\" = capsLock", "test one of them in a script"),
     run: state),
@@ -61,15 +61,16 @@ let commands: [Command] = [
     "show the states and every change: on a terminal as a live view, elsewhere as "
       + "lines",
     "Shows the states and every change, of all machines or of one: shift, keyboard, caps (Caps "
-      + "Lock) or num (Num Lock). On a terminal this is a live view, which q ends; elsewhere it is "
-      + "a line for each change, until the daemon ends.",
+      + "Lock), num (Num Lock) or one of your own. On a terminal this is a live view, which q ends; "
+      + "elsewhere it is a line for each change, until the daemon ends.",
     ("keymodectl watch", "watch what your keys do"),
     ("keymodectl watch --format 'Shift: {shift}'", "print a line for a status bar"),
     run: watch),
   .init(
     "wait", "MACHINE=STATE...", "wait until the machines are in these states",
     "Waits until all these machines are in these states at the same time. MACHINE is shift, "
-      + "keyboard, caps or num; STATE,STATE means one of these states. 'keymodectl help' names the states.",
+      + "keyboard, caps, num or one of your own; STATE,STATE means one of these states. 'keymodectl "
+      + "help' names the states.",
     ("keymodectl wait shift=capsLock", "wait for capsLock"),
     (
       "keymodectl wait keyboard=editingText,showingPanel --timeout 5s",
@@ -83,17 +84,17 @@ let commands: [Command] = [
       + "started, when they leave them. While your session is locked, or not the active one of its "
       + "seat, the states count as left.",
     (
-      "keymodectl while --anew keyboard=prepareToRecord -- pw-record voice.wav",
-      "record in prepareToRecord; each time replaces the file"
+      "keymodectl while --anew talk=talking,trailing -- pw-record voice.wav",
+      "record while a talk key is held; each time replaces the file"
     ),
     ("keymodectl while --once shift=capsLock -- sleep 60", "run a command a single time"),
     run: runWhile),
   .init(
     "targets", "",
     "let services of your systemd start and stop with the states",
-    "Lets services of your systemd start and stop with the states of the keyboard, until Ctrl+C. "
-      + "Keeps the target of the present state active, such as "
-      + "keymode-keyboard@editingText.target. A service that has this target in both WantedBy= and "
+    "Lets services of your systemd start and stop with the states of the keyboard and of your own "
+      + "machines, until Ctrl+C. Keeps the target of each present state active, such as "
+      + "keymode@keyboard:editingText.target. A service that has this target in both WantedBy= and "
       + "PartOf= starts and stops with it.",
     ("systemctl --user enable --now keymode-targets.service", "run it as a service"),
     ("keymodectl targets --shift --locks", "for all machines, until Ctrl+C"),
@@ -117,8 +118,9 @@ let commands: [Command] = [
     run: seat),
   .init(
     "trigger", "EVENT", "send an event instead of a key",
-    "Sends an event instead of a key, and prints the states after it. The exit status is 1 if the "
-      + "event changed nothing. Members of the group keymoded-control may send events.",
+    "Sends an event instead of a key, and prints the states after it. An event of a machine of your "
+      + "own has its name before it, such as talk.press. The exit status is 1 if the event changed "
+      + "nothing. Members of the group keymoded-control may send events.",
     ("keymodectl trigger clickMoreButton", "open the panel, or close it"),
     ("keymodectl trigger tapTextField --json", "print the reply as JSON"),
     run: trigger),
@@ -140,7 +142,8 @@ let commands: [Command] = [
     run: stats),
   .init(
     "graph", "MACHINE", "print the diagram of a machine; needs no daemon",
-    "Prints the diagram of a machine, shift, keyboard, caps or num, computed from its rules.",
+    "Prints the diagram of a machine, computed from its rules: of shift, keyboard, caps or num, or of "
+      + "your own by --config or --current.",
     ("keymodectl graph keyboard | dot -Tsvg > keyboard.svg", "draw a picture with Graphviz"),
     ("keymodectl graph keyboard --current --format mermaid", "draw the daemon's rules for Mermaid"),
     run: { try graph($0.operands, $0.daemon, $0.arguments) }),

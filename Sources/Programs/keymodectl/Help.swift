@@ -6,8 +6,8 @@ var helpText: TerminalText {
   """
   usage: keymodectl COMMAND [OPTION]...
 
-  keymoded keeps a state of Shift and a state of the keyboard; keys change them.
-  It also tells whether Caps Lock and Num Lock are on.
+  keymoded keeps states of Shift, of the keyboard, and of machines of your own;
+  keys change them. It also tells whether Caps Lock and Num Lock are on.
   keymodectl shows these states, acts on them, and replays recordings of keys.
 
   \(commands.map { entry($0.form, $0.summary) }.joined(separator: "\n"))
@@ -24,7 +24,7 @@ var helpText: TerminalText {
   tapTextField tapBlankArea
 
   Keys are bound to events in /etc/keymoded/keymoded.yaml; see keymoded.yaml(5).
-  Your own table there can have other states and events of the keyboard.
+  There you can define states and events of the keyboard, and other machines.
 
   Exit status: 0 done; 1 the event changed nothing, the states did not come in
   time, a recorded device was removed, doctor found something that is not right,

@@ -28,13 +28,14 @@ let options: [Option] = [
   .init("--lines", ["watch"], "print lines on a terminal too"),
   .init(
     "--format", "TEXT", ["watch"],
-    "for a status bar: print TEXT whenever it changes; {shift}, {keyboard}, {caps} and {num} in it "
-      + "stand for the states"
+    "for a status bar: print TEXT whenever it changes; {shift}, {keyboard}, {caps}, {num} and the "
+      + "names of your own machines in it stand for the states"
   ),
   .init(
     "--waybar", ["watch"],
-    "print JSON for a custom module of Waybar: the states as its classes, caps-on and num-on while "
-      + "these locks are on, and a text, which --format sets"),
+    "print JSON for a custom module of Waybar: the states as its classes, with talk-open for a state of "
+      + "your own machine, and caps-on and num-on while these locks are on; and a text, which --format "
+      + "sets"),
   .init(
     "--grace", "TIME", ["while"],
     "how long the command may take to end before it is killed, such as 500ms; by default 3s"),
@@ -46,7 +47,7 @@ let options: [Option] = [
       + "after a start, a lock, another session in front, a sleep or a lost connection, wait until "
       + "it is entered again"),
   .init("--once", ["while"], "run the command a single time, and exit as it does"),
-  .init("--shift", ["targets"], "for the states of Shift too, not only those of the keyboard"),
+  .init("--shift", ["targets"], "for the states of Shift too"),
   .init("--locks", ["targets"], "for the states of Caps Lock and Num Lock too"),
   .init("--caps-lock", ["shift"], "turn Caps Lock on while the state of Shift is capsLock"),
   .init(
