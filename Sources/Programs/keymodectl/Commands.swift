@@ -93,7 +93,7 @@ let commands: [Command] = [
     "let services of your systemd start and stop with the states",
     "Lets services of your systemd start and stop with the states of the keyboard, until Ctrl+C. "
       + "Keeps the target of the present state active, such as "
-      + "keymode-keyboard@editingText.target. A service that has this target in both WantedBy= and "
+      + "keymode@keyboard:editingText.target. A service that has this target in both WantedBy= and "
       + "PartOf= starts and stops with it.",
     ("systemctl --user enable --now keymode-targets.service", "run it as a service"),
     ("keymodectl targets --shift --locks", "for all machines, until Ctrl+C"),
