@@ -58,8 +58,7 @@ QUIET =
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target \
   keymoded-seat.service keymoded-shift.service
-USER_UNITS = keymode-targets.service keymode-focus.service keymode-call.service \
-  $(addprefix keymode-,$(addsuffix @.target,keyboard shift caps num))
+USER_UNITS = keymode-targets.service keymode-focus.service keymode-call.service keymode@.target
 # Two guests at once: each spends much of its time waiting. The tests of a file share a guest.
 GUESTS = -n 2 --dist loadfile
 # The tests in guests that take the package or its examples, or the desktops of Debian 13.
@@ -86,7 +85,7 @@ ARCHIVE = keymoded-$(VERSION)
 SOURCES = Package.swift Sources Tests examples/chat examples/follow Benchmarks/machines
 
 .PHONY: help run test check all-tests checks fresh-test lint unit-tests examples fuzz-tests client-tests \
-  user-tests desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests arm64-tests \
+  machine-tests user-tests desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests arm64-tests \
   sanitize fuzz adversary soak bench bench-vm order pictures \
   build programs install uninstall dist dist-tests source-package deb deb-arm64 debian release release-here clean
 
@@ -127,7 +126,7 @@ test check:
 
 all-tests: checks vm-tests package-tests
 
-checks: lint unit-tests fuzz-tests client-tests user-tests desktop-tests kiosk-tests corpus-tests \
+checks: lint unit-tests fuzz-tests client-tests machine-tests user-tests desktop-tests kiosk-tests corpus-tests \
   diagram-tests examples
 
 # Does what README says on a machine that has nothing yet. TARGETS replaces `run test deb-arm64`.
@@ -167,6 +166,12 @@ client-tests: build
 	@scripts/install-packages test
 	@scripts/install-python-tools
 	$(call PYTEST,clients) Tests/Adversary
+
+# Random machines, and hands at their keys, against a model that was written from the pages.
+machine-tests: build
+	@scripts/install-packages test
+	@scripts/install-python-tools
+	$(call PYTEST,machines) -n 2 Tests/Machines
 
 # The examples for desktops and keymode-focus, with real programs, on a desktop without a screen.
 desktop-tests: build

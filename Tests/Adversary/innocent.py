@@ -16,7 +16,7 @@ from support.local_daemon import take_time_from_others
 from support.waiting import wait_until
 
 CHANGE = re.compile(rb'"sequence":(\d+),"time":(\d+),"machine"')
-MISSED = re.compile(rb'"missed":(\d+|null)')
+MISSED = re.compile(rb'"missed":(\d+)')
 
 
 def clock_offset(path: str) -> int:

@@ -61,6 +61,13 @@ keyboard:
     rows:
       prepareToEditText: { clickStickerButton: showingStickers }
       showingStickers: { clickStickerButton: prepareToEditText }
+machines:
+  talk:
+    initial: silent
+    rows:
+      silent: { press: talking }
+      talking: { release: silent, tap: open }
+      open: { press: silent }
 """
 
 

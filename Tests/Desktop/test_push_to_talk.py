@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from seat import CHECKOUT, EXAMPLES, Desktop, Seat, kill
+from seat import EXAMPLES, Desktop, Seat, kill
 from sound import Sound, real_time, recorded_seconds
 from support import readme
 from support.input_events import A, F9, PRESS, RELEASE, evemu_key_frame
+from support.talk import PRESS as PRESSED
+from support.talk import RELEASE as RELEASED
+from support.talk import SETTINGS, TAP
 from support.user_manager import require_root
 from support.waiting import BOUND_SECONDS
 from text_fields import AccessibleDesktop
@@ -39,8 +42,11 @@ class Talk:
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
         seat.install("push-to-talk")
-        settings = (CHECKOUT / "data/recipes/push-to-talk.yaml").read_text()
-        seat.write("keymoded.yaml", settings + 'devices: { ignore: ["*"] }\n')
+        seat.write("keymoded.yaml", 'devices: { ignore: ["*"] }\n')
+        # As the second step of README has it.
+        seat.write("keymoded.yaml.d/push-to-talk.yaml", SETTINGS)
+        discard = (EXAMPLES / "push-to-talk/discard.yaml").read_text()
+        seat.write("keymoded.yaml.d/discard.yaml", discard)
         seat.kill_keymoded()
         self.sound = Sound(seat)
         seat.run("mkdir", "done")
@@ -55,9 +61,22 @@ class Talk:
         return sorted((self.seat.folder / "done").iterdir())
 
     def hold(self) -> None:
-        """Begins to talk, and waits until the microphone is open."""
-        self.seat.trigger("startTalking")
-        self.seat.wait_for(lambda: self.sound.open_microphones() == 1, "an open microphone")
+        """Begins to talk, and waits until the microphone is open.
+
+        Presses again if the microphone stays closed: `keymodectl while` was not connected yet.
+        """
+
+        def opens() -> bool:
+            self.seat.trigger(PRESSED)
+            end = time.monotonic() + 2
+            while time.monotonic() < end:
+                if self.sound.open_microphones() == 1:
+                    return True
+            self.seat.trigger(RELEASED)
+            self.seat.run("keymodectl", "wait", "talk=silent")
+            return False
+
+        self.seat.wait_for(opens, "an open microphone")
 
     def wait_for_sound(self) -> None:
         """Waits until the recorder has written sound into its file, which is the newest."""
@@ -88,6 +107,9 @@ def talk(seat: Seat) -> Iterator[Talk]:
 # The lengths of the holds, in seconds, and the pauses before them.
 HOLDS, PAUSE = [1.0, 3.0, 1.5, 2.0], 1.0
 
+# How many seconds the recipe listens after a release.
+TRAILING = 0.3
+
 
 def test_recordings_are_as_long_as_the_key_is_held(talk: Talk) -> None:
     # The first key starts the time of the recording, and leaves the example time to connect.
@@ -104,7 +126,8 @@ def test_recordings_are_as_long_as_the_key_is_held(talk: Talk) -> None:
     # The sound begins when the recorder has reached the microphone, which is no error of keymoded.
     # Tests/UserManager has how soon a recorder begins and ends.
     lost = [
-        held - recorded_seconds(path) for held, path in zip(HOLDS, talk.recordings, strict=True)
+        held + TRAILING - recorded_seconds(path)
+        for held, path in zip(HOLDS, talk.recordings, strict=True)
     ]
     assert all(-0.1 <= seconds <= 0.7 for seconds in lost), lost
 
@@ -115,12 +138,11 @@ def test_commands_of_readme_record_while_the_key_is_held(talk: Talk) -> None:
     # The others copy the configuration that this keymoded has, and apply it.
     *_, record = readme.commands("Push-to-talk")
     seat.start_managed("sh", "-c", f"exec {record}")
-    seat.wait_for(lambda: bool(talk.processes(WAITING)), "keymodectl while")
     talk.hold()
     speech = seat.folder / "speech.wav"
     seat.wait_for(lambda: speech.exists() and speech.stat().st_size > 44, "sound")
     assert talk.processes(RECORDING)
-    seat.trigger("stopTalking")
+    seat.trigger(RELEASED)
     assert talk.wait_until_closed() < 1
     seat.wait_for(lambda: not talk.processes(RECORDING), "the recorder to end")
     with wave.open(str(speech)) as sound:
@@ -166,7 +188,7 @@ def test_commands_outlive_the_state_and_run_in_order(talk: Talk) -> None:
     for _ in range(3):
         talk.hold()
         talk.wait_for_sound()
-        seat.trigger("stopTalking")
+        seat.trigger(RELEASED)
         talk.wait_until_closed()
     seat.write("go", "")
     told = seat.folder / "told"
@@ -184,7 +206,7 @@ def test_unit_of_the_example_starts_and_records(talk: Talk) -> None:
     talk.seat.start_unit("push-to-talk.service")
     talk.hold()
     talk.wait_for_sound()
-    talk.seat.trigger("stopTalking")
+    talk.seat.trigger(RELEASED)
     assert talk.wait_until_closed() < 1
     talk.seat.wait_for(heard.exists, "the command")
 
@@ -194,10 +216,63 @@ def test_recording_stays_if_its_command_fails(talk: Talk) -> None:
     talk.start("false")
     talk.hold()
     talk.wait_for_sound()
-    talk.seat.trigger("stopTalking")
+    talk.seat.trigger(RELEASED)
     talk.seat.wait_for(lambda: "this recording was not handed over" in talk.seat.log, "a message")
     (kept,) = (talk.seat.folder / "run/push-to-talk").iterdir()
     assert recorded_seconds(kept) > 0
+
+
+def test_two_taps_record_until_the_next_one(talk: Talk) -> None:
+    seat = talk.seat
+    seat.start_keymoded()
+    talk.start()
+    talk.hold()
+    seat.trigger(RELEASED, PRESSED, TAP)
+    talk.wait_for_sound()
+    # Longer than the last syllable of a hold would have been.
+    time.sleep(0.5)
+    assert talk.sound.open_microphones() == 1
+    assert seat.run("keymodectl", "state", "talk") == "open\n"
+    seat.trigger(PRESSED, TAP)
+    assert talk.wait_until_closed() < 1
+    seat.wait_for(lambda: len(talk.recordings) == 1, "the recording")
+    assert recorded_seconds(talk.recordings[0]) > 0.4
+
+
+@pytest.mark.parametrize("lead", [(), (RELEASED, PRESSED, TAP)], ids=["held", "latched"])
+def test_escape_throws_away_what_is_said(talk: Talk, lead: tuple[str, ...]) -> None:
+    seat = talk.seat
+    seat.start_keymoded()
+    talk.start("sh", "-c", 'echo "$0" >> told; sleep 1')
+    # The command of an earlier recording may still run when the next one is thrown away.
+    for _ in range(2):
+        talk.hold()
+        talk.wait_for_sound()
+        seat.trigger(RELEASED)
+        talk.wait_until_closed()
+        talk.hold()
+        seat.trigger(*lead)
+        talk.wait_for_sound()
+        seat.trigger("talk.discard")
+        assert talk.wait_until_closed() < 1
+        seat.run("keymodectl", "wait", "talk=silent")
+    kept = seat.folder / "run/push-to-talk"
+    seat.wait_for(lambda: not list(kept.iterdir()), "the recordings to be removed")
+    assert len((seat.folder / "told").read_text().split()) == 2
+
+
+def test_latched_state_opens_no_microphone_of_an_example_that_starts(talk: Talk) -> None:
+    seat = talk.seat
+    seat.start_keymoded()
+    seat.trigger(PRESSED, RELEASED, PRESSED, TAP)
+    talk.start()
+    seat.wait_for(lambda: bool(talk.processes(WAITING)), "keymodectl while")
+    # If it opened at once, this would be enough for that.
+    time.sleep(1)
+    assert talk.sound.open_microphones() == 0
+    seat.trigger(PRESSED, TAP)
+    talk.hold()
+    assert talk.sound.open_microphones() == 1
 
 
 def test_what_is_said_is_typed_into_the_window(talk: Talk) -> None:
@@ -213,7 +288,7 @@ def test_what_is_said_is_typed_into_the_window(talk: Talk) -> None:
     talk.start(".local/bin/dictate")
     talk.hold()
     talk.wait_for_sound()
-    seat.trigger("stopTalking")
+    seat.trigger(RELEASED)
     seat.wait_for(lambda: fields.texts() == [" Hello, world. "], "the text")
 
 
@@ -224,7 +299,7 @@ def test_mark_is_in_the_bar_while_the_microphone_is_open(talk: Talk) -> None:
     seat.write(".config/waybar/config", BAR)
     seat.write(".config/waybar/style.css", '@import "microphone.css";\n')
     desktop = Desktop(seat, "bar {\n swaybar_command waybar\n}")
-    for end in (lambda: seat.trigger("stopTalking"), seat.kill_keymoded):
+    for end in (lambda: seat.trigger(RELEASED), seat.kill_keymoded):
         desktop.wait_for(lambda seen: seen.colors()[RED] == 0, "no mark")
         talk.hold()
         desktop.wait_for(lambda seen: seen.colors()[RED] > 300, "the mark")

@@ -76,10 +76,12 @@ def test_status_line_shows_each_state_at_once(status: StatusLine) -> None:
         (("clickMoreButton",), " panel "),
         (("clickSwitchButton",), " voice "),
         (("clickMoreButton", "tapBlankArea", "clickStickerButton"), "showingStickers"),
+        (("talk.press",), " talking "),
+        (("talk.release",), "showingStickers |"),
     ]:
         seat.trigger(*events)
         looks.add(status.wait_for_text(text))
-    assert len(looks) == 7
+    assert len(looks) == 8
 
     seat.kill_keymoded()
     status.wait_for(lambda line: line.rstrip().endswith("no keymoded |"), "no keymoded")

@@ -44,6 +44,11 @@ WALK = [
     (("clickMoreButton", "tapBlankArea"), "rest", "at rest"),
     (("clickStickerButton",), "other", "showingStickers"),
     (("clickStickerButton",), "rest", "at rest"),
+    (("talk.press",), "recording", "at rest, talking"),
+    (("talk.tap",), "recording", "at rest, open"),
+    (("shiftPressed",), "recording", "at rest, Shift, open"),
+    (("talk.press",), "shift", "at rest, Shift"),
+    (("characterTyped",), "rest", "at rest"),
 ]
 
 ITEM = "/org/ayatana/NotificationItem/keymoded"

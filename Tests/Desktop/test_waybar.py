@@ -43,6 +43,18 @@ def class_colors() -> dict[str, dict[str, Color]]:
 
 COLORS = class_colors()
 
+# The background of the module for push-to-talk.
+TALK = (0xCC, 0x29, 0x36)
+
+
+def begin(picture: Picture, color: Color) -> int:
+    """How far from the left this colour begins."""
+    return next(
+        left
+        for left in range(picture.width)
+        if color in picture.cut(left, 0, 1, BAR_HEIGHT).colors()
+    )
+
 
 class Bar:
     """The bar at the top of a screen."""
@@ -69,13 +81,20 @@ class Bar:
         seat.start("sh", "-euc", lines.replace(installed, f"{seat.folder}/examples"))
         return bar
 
-    def wait_for(self, shift: str | None, keyboard: str | None, *locks: str) -> Picture:
+    def picture(self) -> Picture:
+        """What the bar shows now."""
+        picture = self.desktop.picture()
+        return picture.cut(0, 0, picture.width, BAR_HEIGHT)
+
+    def wait_for(
+        self, shift: str | None, keyboard: str | None, *locks: str, talk: bool = False
+    ) -> Picture:
         """Waits until the bar shows these classes and no other, and returns a picture of it."""
         wanted = {"shift": shift, "keyboard": keyboard} | {lock: f"{lock}-on" for lock in locks}
 
         def is_shown(picture: Picture) -> bool:
             seen = picture.cut(0, 0, picture.width, BAR_HEIGHT).colors()
-            return all(
+            return (seen[TALK] > PLENTY if talk else seen[TALK] == 0) and all(
                 seen[color] > PLENTY if name == wanted.get(module) else seen[color] == 0
                 for module, colors in COLORS.items()
                 for name, color in colors.items()
@@ -128,6 +147,20 @@ def test_each_state_has_a_different_look(bar: Bar, pictures_are_remade: bool) ->
     other = bar.wait_for("off", None)
     assert other not in looks.values()
     assert COLORS["shift"]["off"] not in other.cut(other.width - 20, 0, 20, BAR_HEIGHT).colors()
+    # What comes before it stands further left, since the name is long.
+    short = looks["off", "prepareToEditText"]
+    assert begin(other, COLORS["shift"]["off"]) < begin(short, COLORS["shift"]["off"]) - 50
+    bar.seat.trigger("clickStickerButton")
+    bar.wait_for_same(short)
+
+    # At rest, nothing is in the bar for push-to-talk.
+    bar.seat.trigger("talk.press")
+    talking = bar.wait_for("off", "prepareToEditText", talk=True)
+    bar.seat.trigger("talk.tap")
+    bar.seat.wait_for(lambda: bar.picture() not in (talking, short), "another look while it is open")
+    assert bar.wait_for("off", "prepareToEditText", talk=True) != talking
+    bar.seat.trigger("talk.press", "clickStickerButton")
+    bar.wait_for_same(other)
 
     bar.seat.kill_keymoded()
     disconnected = bar.wait_for(None, "disconnected")
@@ -170,20 +203,20 @@ def test_commands_of_readme_show_a_bar(seat: Seat) -> None:
 def test_reloaded_or_killed_bar_leaves_no_process_behind(bar: Bar) -> None:
     seat = bar.seat
     look = bar.wait_for("off", "prepareToEditText")
-    watches = bar.wait_for_watches(4)
+    watches = bar.wait_for_watches(5)
     old = set(seat.processes("waybar"))
     seat.run("swaymsg", "reload")
     seat.wait_for(
         lambda: bool(set(seat.processes("waybar")) - old) and not old & set(seat.processes()),
         "the new bar",
     )
-    watches = bar.wait_for_watches(4, watches)
+    watches = bar.wait_for_watches(5, watches)
     bar.wait_for_same(look)
 
     # Waybar reloads its files on SIGUSR2.
     for number in seat.processes("waybar"):
         os.kill(number, signal.SIGUSR2)
-    bar.wait_for_watches(4, watches)
+    bar.wait_for_watches(5, watches)
     bar.wait_for_same(look)
 
     for number in seat.processes("waybar"):

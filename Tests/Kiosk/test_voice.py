@@ -169,9 +169,10 @@ def another_tab_comes_to_the_front(_: Kiosk, page: Tab) -> None:
     Tab(page.session, created["context"]).activate()
 
 
-def changes_are_missed(_: Kiosk, page: Tab) -> None:
-    state = {"instance": "x", "sequence": 9, "shift": "off", "keyboard": "prepareToRecord"}
-    report = {"state": state, "changes": [], "missed": 3, "now": 0}
+def changes_are_missed(_: Kiosk, page: Tab, missed: int = 3, restarted: bool = False) -> None:
+    states = {"shift": "off", "keyboard": "prepareToRecord"}
+    state = {"instance": "x", "sequence": 9, "states": states, "since": {}}
+    report = {"state": state, "changes": [], "missed": missed, "restarted": restarted, "now": 0}
     page.run(
         "const { keymode } = await import('/kiosk.js');"
         "keymode.dispatchEvent(new CustomEvent('states', { detail: given[0] }))",
@@ -189,6 +190,7 @@ LOSSES: dict[str, Callable[[Kiosk, Tab], object]] = {
         "window.dispatchEvent(new Event('blur'))"
     ),
     "changes are missed": changes_are_missed,
+    "a new sequence has begun": lambda kiosk, page: changes_are_missed(kiosk, page, 0, True),
     "a key leads elsewhere": lambda kiosk, _: kiosk.keyboard.press(COMPOSE),
 }
 

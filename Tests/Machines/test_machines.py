@@ -21,7 +21,7 @@ from support.connection import Connection
 from support.local_daemon import LocalDaemon
 from support.waiting import BOUND_SECONDS
 
-SEEDS = int(os.environ.get("KEYMODED_MACHINE_SEEDS", "300"))
+SEEDS = int(os.environ.get("KEYMODED_MACHINE_SEEDS", "120"))
 LOGS = 4
 LIVE_SEEDS = 20
 # The longest search for a shorter log, in replays.

@@ -94,10 +94,10 @@ class Person(UserManager):
         return state
 
     def target(self) -> str | None:
-        """The state whose target is active; None without one."""
-        active = self.active("keymode-keyboard@*.target")
+        """The state of the keyboard whose target is active; None without one."""
+        active = self.active("keymode@keyboard:*.target")
         assert len(active) <= 1, active
-        return active[0].partition("@")[2].removesuffix(".target") if active else None
+        return active[0].partition(":")[2].removesuffix(".target") if active else None
 
     def wait_for_target(self, state: str | None) -> None:
         """Waits until exactly the target of this state is active; None: no target."""

@@ -5,10 +5,11 @@ import re
 import time
 
 import pytest
-from person import DAEMON, Person, expect_sleep
+from person import DAEMON, NO_DEVICES, Person, expect_sleep
 from support.checkout import CHECKOUT
 from support.connection import Connection
 from support.fifo_keyboard import FifoKeyboard
+from support.talk import PRESS, RELEASE, SETTINGS, TAP
 from support.waiting import BOUND_SECONDS, wait_until
 
 SERVICE = "keymode-targets.service"
@@ -23,7 +24,7 @@ EVENTS = [
     "tapBlankArea",
 ]
 
-TARGET = "keymode-keyboard@prepareToRecord.target"
+TARGET = "keymode@keyboard:prepareToRecord.target"
 
 # A unit as docs/actions.md shows it, but it runs something else.
 FOLLOWER = "voice-memo.service"
@@ -79,7 +80,7 @@ def test_units_are_well_formed(serving: Person) -> None:
     verified = serving.run(
         *("systemd-analyze", "--user", "verify", "--man=no"),
         SERVICE,
-        *(f"keymode-{machine}@a.target" for machine in ("keyboard", "shift", "caps", "num")),
+        "keymode@a.target",
     )
     assert [line for line in verified.stderr.splitlines() if "keymode" in line] == []
 
@@ -107,16 +108,16 @@ def test_thousand_changes_leave_exactly_the_right_targets(serving: Person) -> No
                 # Changes come before, during and after the jobs of others.
                 if chance.random() < 0.2:
                     time.sleep(chance.uniform(0, 0.05))
-            state = answer["state"]
-            right = [f"keymode-{name}@{state[name]}.target" for name in ("keyboard", "shift")]
-            wait_until(lambda: serving.active("keymode-*@*") == right, str(right))  # noqa: B023
-            assert serving.jobs("keymode-*@*") == [], "there is a job after the last change"
-            assert serving.active("keymode-*@*") == right
+            states = answer["state"]["states"]
+            right = [f"keymode@{name}:{states[name]}.target" for name in ("keyboard", "shift")]
+            wait_until(lambda: serving.active("keymode@*") == right, str(right))  # noqa: B023
+            assert serving.jobs("keymode@*") == [], "there is a job after the last change"
+            assert serving.active("keymode@*") == right
     # No two targets of a machine were active at once.
     running: dict[str, str] = {}
     starts = 0
     for kind, unit in jobs(serving)[earlier:]:
-        machine = unit.split("@")[0]
+        machine = unit.split(":")[0]
         if kind == "start":
             assert machine not in running, (machine, unit, running)
             running[machine] = unit
@@ -125,26 +126,68 @@ def test_thousand_changes_leave_exactly_the_right_targets(serving: Person) -> No
             del running[machine]
     assert starts > CHANGES / 40
     serving.systemctl("stop", SERVICE)
-    assert serving.active("keymode-*@*") == []
+    assert serving.active("keymode@*") == []
 
 
 def test_locks_have_targets_if_they_are_asked_for() -> None:
     with Person("", has_keyboard=True, leds=FifoKeyboard.CAPS_LOCK) as person:
 
         def expect(*states: str) -> None:
-            right = sorted(f"keymode-{state}.target" for state in states)
-            wait_until(lambda: person.active("keymode-*@*") == right, str(right))
+            right = sorted(f"keymode@{state}.target" for state in states)
+            wait_until(lambda: person.active("keymode@*") == right, str(right))
 
         person.systemctl("start", SERVICE)
-        expect("keyboard@prepareToEditText")
+        expect("keyboard:prepareToEditText")
         write_options(person, "--locks")
-        expect("keyboard@prepareToEditText", "caps@on", "num@off")
+        expect("keyboard:prepareToEditText", "caps:on", "num:off")
         person.keyboard.show(FifoKeyboard.NUM_LOCK)
-        expect("keyboard@prepareToEditText", "caps@off", "num@on")
+        expect("keyboard:prepareToEditText", "caps:off", "num:on")
         person.systemctl("kill", "--signal=KILL", SERVICE)
-        expect("keyboard@prepareToEditText", "caps@off", "num@on")
+        expect("keyboard:prepareToEditText", "caps:off", "num:on")
         write_options(person, "--shift")
-        expect("keyboard@prepareToEditText", "shift@off")
+        expect("keyboard:prepareToEditText", "shift:off")
+
+
+def reload_daemon(person: Person, configuration: str) -> None:
+    """Has the daemon read this configuration."""
+    person.write("keymoded.yaml", configuration)
+    person.systemctl("kill", "--signal=HUP", DAEMON)
+
+
+def test_machine_of_ones_own_has_targets_until_a_reload_removes_it() -> None:
+    with Person(NO_DEVICES + SETTINGS) as person:
+
+        def expect(*states: str) -> None:
+            right = sorted(f"keymode@{state}.target" for state in states)
+            wait_until(lambda: person.active("keymode@*") == right, str(right))
+
+        person.systemctl("start", SERVICE)
+        expect("keyboard:prepareToEditText", "talk:silent")
+        # The help names a target that there is.
+        named = re.findall(r"keymode@\S+\.target", person.run("keymodectl", "help", "targets").stdout)
+        assert named == ["keymode@keyboard:editingText.target"]
+        states = "talk=talking,trailing,again,open,closing"
+        heard = person.start("keymodectl", "while", "--anew", states, "--", "sleep", "1000")
+        # A press that comes before it is connected does not count.
+        while not person.pids("sleep"):
+            person.trigger(PRESS)
+            time.sleep(0.2)
+            person.trigger(RELEASE)
+            person.run("keymodectl", "wait", "talk=silent")
+        person.trigger(PRESS, RELEASE, PRESS, TAP)
+        expect("keyboard:prepareToEditText", "talk:open")
+        wait_until(lambda: person.pids("sleep") != [], "the command")
+
+        reload_daemon(person, NO_DEVICES)
+        expect("keyboard:prepareToEditText")
+        wait_until(lambda: person.pids("sleep") == [], "the end of the command")
+        assert heard.poll() is None
+        # A new machine begins anew.
+        reload_daemon(person, NO_DEVICES + SETTINGS)
+        expect("keyboard:prepareToEditText", "talk:silent")
+        assert person.pids("sleep") == []
+        heard.terminate()
+        heard.wait(BOUND_SECONDS)
 
 
 def test_documented_service_runs_while_the_state_lasts_also_without_a_daemon_for_a_while(
@@ -163,8 +206,8 @@ def test_documented_service_runs_while_the_state_lasts_also_without_a_daemon_for
     # The follower ran until then, and nothing else happened.
     assert jobs(serving) == [
         *before,
-        ("stop", "keymode-keyboard@prepareToRecord.target"),
-        ("start", "keymode-keyboard@editingText.target"),
+        ("stop", "keymode@keyboard:prepareToRecord.target"),
+        ("start", "keymode@keyboard:editingText.target"),
     ]
     serving.wait_for_end(follower)
     assert serving.main_pid(FOLLOWER) == 0
@@ -234,18 +277,18 @@ def test_failing_targets_are_told_of(serving: Person) -> None:
         serving.wait_for_target("editingText")
     told = [entry["MESSAGE"] for entry in serving.journal(f"_PID={serving.main_pid(SERVICE)}")]
     assert [line for line in told if "masked" in line] == [
-        "keymodectl: cannot start keymode-keyboard@prepareToRecord.target: "
-        "Unit keymode-keyboard@prepareToRecord.target is masked."
+        "keymodectl: cannot start keymode@keyboard:prepareToRecord.target: "
+        "Unit keymode@keyboard:prepareToRecord.target is masked."
     ] * 2
 
 
 def test_targets_that_were_active_before_it_are_stopped(serving: Person, follower: int) -> None:
     serving.systemctl("stop", SERVICE)
-    for unit in ("keymode-keyboard@another.target", "keymode-shift@on.target", TARGET):
+    for unit in ("keymode@keyboard:another.target", "keymode@shift:on.target", TARGET):
         serving.systemctl("start", unit)
     running = serving.main_pid(FOLLOWER)
     serving.systemctl("start", SERVICE)
-    wait_until(lambda: serving.active("keymode-*@*") == [TARGET], "the right target")
+    wait_until(lambda: serving.active("keymode@*") == [TARGET], "the right target")
     assert serving.main_pid(FOLLOWER) == running
 
 
@@ -264,7 +307,7 @@ def test_target_that_still_stops_is_waited_for(serving: Person) -> None:
     serving.wait_for_target("prepareToEditText")
     assert jobs(serving)[-2:] == [
         ("stop", TARGET),
-        ("start", "keymode-keyboard@prepareToEditText.target"),
+        ("start", "keymode@keyboard:prepareToEditText.target"),
     ]
 
 
@@ -273,7 +316,7 @@ def test_target_that_another_program_stops_is_left_alone(serving: Person, follow
     serving.wait_for_end(follower)
     # A change of another machine does not start it.
     serving.trigger("shiftPressed")
-    assert serving.jobs("keymode-*@*") == [] and serving.active("keymode-*@*") == []
+    assert serving.jobs("keymode@*") == [] and serving.active("keymode@*") == []
     assert serving.main_pid(FOLLOWER) == 0
     # The next entering of the state starts it again.
     serving.trigger("clickSwitchButton")

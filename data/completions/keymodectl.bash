@@ -1,14 +1,14 @@
 # Completion of keymodectl(1) for bash, with bash-completion.
 
-# Completes a word by the names of a kind, which the daemon or the configuration has, after a prefix.
+# Completes a word by the names of a kind, which the daemon or the configuration has, between a prefix and a suffix.
 # Where bash lists them, they have descriptions.
 _keymodectl_names() {
-  local kind=$1 word=$2 prefix=$3 name meaning
+  local kind=$1 word=$2 prefix=${3-} suffix=${4-} name meaning
   local -a meanings=()
   COMPREPLY=()
   while IFS=$'\t' read -r name meaning; do
     [[ $name == "$word"* ]] || continue
-    COMPREPLY+=("$prefix$name")
+    COMPREPLY+=("$prefix$name$suffix")
     meanings+=("$meaning")
   done < <(keymodectl __names "$kind" 2>/dev/null)
   # 63 is '?': the list after a second Tab.
@@ -89,17 +89,17 @@ _keymodectl() {
 
   case $command in
     '' | help) COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
-    state | graph | watch) COMPREPLY=($(compgen -W 'shift keyboard caps num' -- "$cur")) ;;
+    state | graph | watch) _keymodectl_names machines "$cur" ;;
     wait | while)
       if [[ $cur == *=* ]]; then
         # By default Readline starts a new word after the '='.
         local machine=${cur%%=*} prefix=''
         [[ $COMP_WORDBREAKS == *=* ]] || prefix=$machine=
-        [[ $machine == @(shift|keyboard|caps|num) ]] || return
+        [[ $machine =~ ^[a-z][a-z0-9]*$ ]] || return
         _keymodectl_names "$machine" "${cur#*=}" "$prefix"
       else
         compopt -o nospace
-        COMPREPLY=($(compgen -W 'shift= keyboard= caps= num=' -- "$cur"))
+        _keymodectl_names machines "$cur" '' =
       fi
       ;;
     trigger) _keymodectl_names events "$cur" ;;

@@ -30,11 +30,12 @@ complete -c keymodectl -n $no_command -a doctor -d 'Say what works, and what men
 complete -c keymodectl -n $no_command -a help -d 'Show the options of a command, and examples'
 complete -c keymodectl -n '__fish_seen_subcommand_from help' -a "$commands"
 
-complete -c keymodectl -n '__fish_seen_subcommand_from state graph watch' -a 'shift keyboard caps num'
+complete -c keymodectl -n '__fish_seen_subcommand_from state graph watch' \
+  -a '(keymodectl __names machines 2>/dev/null)'
 
 set -l watch '__fish_seen_subcommand_from watch'
 complete -c keymodectl -n $watch -l lines -d 'Print lines on a terminal too'
-complete -c keymodectl -n $watch -l format -x -d 'Print a text with {shift}, {keyboard}, {caps} and {num}'
+complete -c keymodectl -n $watch -l format -x -d 'Print a text with {shift}, {keyboard} and others'
 complete -c keymodectl -n $watch -l waybar -d 'Print JSON for a custom module of Waybar'
 
 set -l wait '__fish_seen_subcommand_from wait while'

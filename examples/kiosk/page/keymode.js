@@ -14,7 +14,8 @@ const REASONS = {
 
 /**
  * Dispatches `settings` with those of the bridge; `states` with what the bridge sent: the present `state`, the
- * `changes` that led to it, and how many were `missed` (null: some); and `lost` with what is lost as `connection`,
+ * `changes` that led to it, how many were `missed`, and whether keymoded has `restarted` and may have missed some; and
+ * `lost` with what is lost as `connection`,
  * 'daemon', 'bridge' or 'refused', and a `reason` for the operator.
  */
 export class Keymode extends EventTarget {

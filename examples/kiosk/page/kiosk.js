@@ -47,19 +47,20 @@ export const visit = new Visit(() => voice.phase === 'recording' || isPlaying())
 
 // keymoded reports.
 
-keymode.addEventListener('states', ({ detail: { state, changes, missed, now } }) => {
+keymode.addEventListener('states', ({ detail: { state, changes, missed, restarted, now } }) => {
   if (clock.received(now)) clock.measure(() => keymode.state());
   const isOpening = voice.phase === 'opening';
   for (const change of changes) {
     if (change.machine === 'shift') correct(capitals.changed(clock.pageTime(change.time), change));
     else if (change.from === 'prepareToRecord') leaveRecording(change);
   }
-  const { keyboard, shift, sequence } = state;
+  const { sequence, states: { keyboard, shift } } = state;
+  const isGapless = missed === 0 && !restarted;
   if (changes.length > 0) sending = null;
   // Nothing is recorded by chance: only a change that the page has seen opens the microphone.
-  const isKnown = missed === 0 && model.connection === 'connected';
+  const isKnown = isGapless && model.connection === 'connected';
   const isEntered = changes.some((change) => change.to === 'prepareToRecord' && change.sequence > discardedUntil);
-  if (keyboard !== 'prepareToRecord' || missed !== 0) voice.drop();
+  if (keyboard !== 'prepareToRecord' || !isGapless) voice.drop();
   else if (isKnown && isEntered && isAttended()) startRecording();
   if (!isKnown) capitals.begin(shift);
   // A key that only keymoded sees, or what an earlier page has left.
@@ -109,10 +110,10 @@ async function send(event, waits = false) {
   while (sending) await sending;
   const own = keymode.trigger(event);
   sending = own;
-  const state = await own;
+  const answer = await own;
   if (sending === own) sending = null;
-  if (!state && model.connection === 'connected') draw({ outage: 'keys', reason: keymode.complaint });
-  return state ?? model;
+  if (!answer && model.connection === 'connected') draw({ outage: 'keys', reason: keymode.complaint });
+  return answer ? { ...answer.states, sequence: answer.sequence } : model;
 }
 
 /** Does without keymoded what an event of a finger means. */
