@@ -148,13 +148,7 @@ def test_locks_have_targets_if_they_are_asked_for() -> None:
         expect("keyboard:prepareToEditText", "shift:off")
 
 
-def reload_daemon(person: Person, configuration: str) -> None:
-    """Has the daemon read this configuration."""
-    person.write("keymoded.yaml", configuration)
-    person.systemctl("kill", "--signal=HUP", DAEMON)
-
-
-def test_machine_of_ones_own_has_targets_until_a_reload_removes_it() -> None:
+def test_machine_of_ones_own_has_targets() -> None:
     with Person(NO_DEVICES + SETTINGS) as person:
 
         def expect(*states: str) -> None:
@@ -166,28 +160,8 @@ def test_machine_of_ones_own_has_targets_until_a_reload_removes_it() -> None:
         # The help names a target that there is.
         named = re.findall(r"keymode@\S+\.target", person.run("keymodectl", "help", "targets").stdout)
         assert named == ["keymode@keyboard:editingText.target"]
-        states = "talk=talking,trailing,again,open,closing"
-        heard = person.start("keymodectl", "while", "--anew", states, "--", "sleep", "1000")
-        # A press that comes before it is connected does not count.
-        while not person.pids("sleep"):
-            person.trigger(PRESS)
-            time.sleep(0.2)
-            person.trigger(RELEASE)
-            person.run("keymodectl", "wait", "talk=silent")
         person.trigger(PRESS, RELEASE, PRESS, TAP)
         expect("keyboard:prepareToEditText", "talk:open")
-        wait_until(lambda: person.pids("sleep") != [], "the command")
-
-        reload_daemon(person, NO_DEVICES)
-        expect("keyboard:prepareToEditText")
-        wait_until(lambda: person.pids("sleep") == [], "the end of the command")
-        assert heard.poll() is None
-        # A new machine begins anew.
-        reload_daemon(person, NO_DEVICES + SETTINGS)
-        expect("keyboard:prepareToEditText", "talk:silent")
-        assert person.pids("sleep") == []
-        heard.terminate()
-        heard.wait(BOUND_SECONDS)
 
 
 def test_documented_service_runs_while_the_state_lasts_also_without_a_daemon_for_a_while(
