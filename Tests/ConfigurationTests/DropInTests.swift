@@ -307,7 +307,7 @@ struct DropInTests {
     }
   }
 
-  @Test("every recipe is valid alone and with any others, in any order, and each keeps its keys")
+  @Test("every recipe is valid alone, with any other and with all, in any order, and each keeps its keys")
   func recipesCombine() throws {
     let recipes = "\(checkout)/data/recipes"
     let names = try FileManager.default.contentsOfDirectory(atPath: recipes).sorted()
@@ -321,10 +321,10 @@ struct DropInTests {
     }
     let orders = texts.indices.reduce([[]] as [[Int]]) { orders, _ in
       orders
-        + orders.flatMap { order in
+        + orders.filter { $0.count < 2 }.flatMap { order in
           texts.indices.filter { !order.contains($0) }.map { order + [$0] }
         }
-    }
+    } + [Array(texts.indices), texts.indices.reversed()]
     let expected: [String: (Settings) -> Bool] = [
       "capitals.yaml": { $0.shiftUsedBy == .any && $0.shiftTrigger == .tap },
       "layers.yaml": { self.machine("KEY_F13", $0) == "layer" },
@@ -342,7 +342,7 @@ struct DropInTests {
           holds(settings) == files.contains { $0.name == name }, "\(name) in \(files.map(\.name))")
       }
     }
-    #expect(Set(orders).count == 326)
+    #expect(Set(orders).count == 28)
   }
 
   /// The machine of the user's own that a press of a key serves, whatever is held.

@@ -26,26 +26,25 @@ public struct Recipe: Sendable {
     return comment.firstRange(of: ". ").map { "\(comment[..<$0.lowerBound])." } ?? comment
   }
 
-  /// Its key or chord: that of its first binding, whatever the use; `nil` if it binds none.
+  /// Its key or chord: that of its first binding, whatever the use and without `Any`; `nil` if it binds none.
   public var key: String? {
     guard let bindings = text.firstRange(of: "bindings:"),
       let list = text[bindings.upperBound...].firstIndex(of: "[")
     else { return nil }
     let first = text[text.index(after: list)...].prefix { !",]".contains($0) }
-    return ChordText(String(first)).names.joined(separator: "+")
+    return ChordText(String(first)).names.drop { $0 == "Any" }.joined(separator: "+")
   }
 
   /// The text with `key` wherever it has its own, in comments too; as it is without one. A single key
   /// leaves an `Any+` that stands before it, and a chord replaces that too.
   public func text(with key: String?) -> String {
     guard let key, let own = self.key else { return text }
-    let bare = own.hasPrefix("Any+") ? String(own.dropFirst(4)) : own
     func isInName(_ character: Character?) -> Bool {
       character.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false
     }
     var result = text
     // From the end, so that the places before stay right.
-    for place in text.ranges(of: bare).reversed() {
+    for place in text.ranges(of: own).reversed() {
       let (before, after) = (text[..<place.lowerBound], text[place.upperBound...])
       guard !isInName(before.last), !isInName(after.first) else { continue }
       let isWhole = key.contains("+") && before.hasSuffix("Any+")
