@@ -204,7 +204,7 @@ def test_anew_a_key_that_is_held_records_nothing_after_a_lock_a_switch_or_a_slee
                 talker.wait_for_end()
             # It is still down, and its state lasts.
             talker.expect_silence()
-            assert service.settled_state(talking, "tapTextField")["keyboard"] == TALKING
+            assert service.settled_state(talking, "tapTextField")["states"]["keyboard"] == TALKING
             talking.play("up f9; wait 100")
             press_until_recording(talker)
             talking.play("up f9; wait 100")
@@ -251,12 +251,12 @@ def test_unit_of_the_users_manager_follows_her_session_and_root_has_none(
 
 def wait_for_target(vm: VirtualMachine, state: str | None) -> None:
     """Waits until exactly the target of this state of the keyboard is active; None: no target."""
-    wanted = f"keymode-keyboard@{state}.target" if state else ""
+    wanted = f"keymode@keyboard:{state}.target" if state else ""
     shown = "systemctl --user list-units --plain --no-legend --full --state=active"
     vm.run(
         as_user(
             "alice",
-            f"until [ \"$({shown} 'keymode-*@*.target' | cut -d' ' -f1)\" = '{wanted}' ]; "
+            f"until [ \"$({shown} 'keymode@*.target' | cut -d' ' -f1)\" = '{wanted}' ]; "
             "do sleep 0.05; done",
         ),
         timeout=30,
