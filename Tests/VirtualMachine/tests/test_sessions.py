@@ -215,7 +215,7 @@ class LatchedTalk(PushToTalk):
         """Ends what is latched by a tap; a tap that a late host made a hold talks on for a moment."""
         self.tap()
         self._vm.run("keymodectl wait talk=silent --timeout 100")
-        self.wait_for_end()
+        wait_until(lambda: not self.is_recording(), "the end of the recorder")
 
 
 def talk_state(vm: VirtualMachine) -> str:
@@ -258,10 +258,8 @@ def test_anew_what_is_latched_is_silent_elsewhere_and_until_the_next_press(
 ) -> None:
     with session(latching) as desk:
         talker = LatchedTalk(latching, desk.start)
-        # Once keymodectl is connected, and knows of the session.
-        record_latched(talker)
         for elsewhere in (locked, on_another_console, another_logged_in, asleep):
-            talker.begin()
+            latch_until_recording(talker)
             with elsewhere(latching, desk):
                 talker.wait_for_end()
                 talker.expect_silence()
@@ -276,11 +274,13 @@ def test_anew_what_is_latched_is_silent_elsewhere_and_until_the_next_press(
             latching.play("wait 300; up f9")
             latching.run("keymodectl wait talk=silent --timeout 100")
             talker.wait_for_end()
-            record_latched(talker)
+            # And who latches it anew.
+            latch_until_recording(talker)
+            talker.end()
 
 
-def record_latched(talker: LatchedTalk) -> None:
-    """Latches until a recorder runs, and ends it."""
+def latch_until_recording(talker: LatchedTalk) -> None:
+    """Latches until it counts: once keymodectl is connected, and knows of the session."""
 
     def counts() -> bool:
         talker.press()
@@ -291,7 +291,6 @@ def record_latched(talker: LatchedTalk) -> None:
         return False
 
     wait_until(counts, "a recorder")
-    talker.end()
 
 
 def test_recording_ends_with_keymodectl_as_root(talking: VirtualMachine) -> None:
