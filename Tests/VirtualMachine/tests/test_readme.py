@@ -93,7 +93,7 @@ def test_key_of_push_to_talk_is_bound_while_it_is_held(vm: VirtualMachine, user:
     vm.play("down f9")
     user.run("keymodectl wait talk=talking --timeout 60")
     vm.play("up f9")
-    user.run("keymodectl wait keyboard=editingText --timeout 60")
+    user.run("keymodectl wait talk=silent --timeout 60")
 
 
 def test_key_is_bound_and_shows_the_panel(vm: VirtualMachine, user: Session) -> None:
@@ -111,8 +111,7 @@ def test_key_is_bound_and_shows_the_panel(vm: VirtualMachine, user: Session) -> 
     vm.play("down f9")
     user.run("keymodectl wait talk=talking --timeout 60")
     vm.play("up f9")
-    vm.play("tap esc")
-    user.run("keymodectl wait keyboard=prepareToEditText --timeout 60")
+    user.run("keymodectl wait talk=silent --timeout 60")
 
 
 def test_files_for_the_bar_are_where_it_looks(vm: VirtualMachine, user: Session) -> None:
