@@ -69,6 +69,15 @@ def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
 
 
 @pytest.fixture
+def gate(guest: VirtualMachine) -> Iterator[None]:
+    """Lets a test hold the next daemon's start back, with the file /run/gate."""
+    (guest.shared / "gate").write_text("while test -e /run/gate; do sleep 0.05; done\n")
+    with service.settings(guest, "ExecStartPre=+/bin/sh /host/gate"):
+        yield
+        guest.run("rm -f /run/gate")
+
+
+@pytest.fixture
 def mouse(installed: VirtualMachine) -> Iterator[str]:
     """The path of a USB mouse, which gets the buttons and the motion.
 

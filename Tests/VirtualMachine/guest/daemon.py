@@ -98,7 +98,7 @@ class Daemon:
         """Checks the states of the changes since the last call, and that GetState has the last."""
         changes = self.changes()
         assert [change["to"] for change in changes] == [*states], (states, changes)
-        now = self.state()
+        now = self.state()["states"]
         last = {change["machine"]: change["to"] for change in changes}
         assert {machine: now[machine] for machine in last} == last, (changes, now)
 
@@ -177,7 +177,9 @@ def expect_no_stuck_key(daemon: Daemon, keyboard: Keyboard) -> None:
         daemon.trigger("clickMoreButton")
         daemon.trigger("clickMoreButton")
     keyboard.tap(INSERT)
-    wait_until(lambda: daemon.state()["states"]["keyboard"] == "editingText", "Insert to mean something")
+    wait_until(
+        lambda: daemon.state()["states"]["keyboard"] == "editingText", "Insert to mean something"
+    )
     daemon.trigger("tapBlankArea")
     assert daemon.states()[-2:] == ["editingText", "prepareToEditText"]
 

@@ -5,7 +5,8 @@
 CODES are the further parameters of `uinput.Keyboard`, as JSON. Prints the node of the keyboard, which
 exists until the program ends. A connection to SOCKET brings a JSON array with a NUL behind it, of
 events: when in milliseconds, type, code, value. The program replies once it has sent all of them: by how
-many milliseconds the latest was late, and which LEDs are on. Or the connection brings a string, the name
+many milliseconds the latest was late, which LEDs are on, and the kernel's stamps of the keys, as
+`Keyboard.stamps` has them. Or the connection brings a string, the name
 of other keyboards: the program replies with their nodes, and the keys that are down on them.
 """
 
@@ -66,6 +67,7 @@ def main(path: str, name: str, codes: str) -> None:
     with Keyboard(name, **json.loads(codes)) as keyboard, socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen()
+        keyboard.observe()
         node = keyboard.node
         print(f"{name}: {node}", flush=True)
         while True:
@@ -79,7 +81,8 @@ def main(path: str, name: str, codes: str) -> None:
                     reply = look(wanted)
                 else:
                     late = play(keyboard, wanted)
-                    reply = {"late": round(late, 1), "leds": on(node, EVIOCGLED, 2)}
+                    leds, stamps = on(node, EVIOCGLED, 2), keyboard.stamps()
+                    reply = {"late": round(late, 1), "leds": leds, "stamps": stamps}
                 connection.sendall(json.dumps(reply).encode() + b"\0")
 
 

@@ -32,7 +32,7 @@ WARM_UP = 0.2
 ALLOWED_GROWTH_KIB = 256
 
 CHANGE = re.compile(rb'"sequence":(\d+),"time":\d+,"machine"')
-SEQUENCE = re.compile(rb'"sequence":(\d+),"time":\d+,"shift"')
+SEQUENCE = re.compile(rb'"sequence":(\d+),"time":\d+,"shiftTrigger"')
 NOT_MISSED = b'"missed":0'
 
 

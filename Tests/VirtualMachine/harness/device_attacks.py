@@ -41,7 +41,7 @@ def unharmed(guest: VirtualMachine) -> Iterator[None]:
     # With a modifier held, a letter would not be a character, and Insert not be bound.
     guest.play("tap shift; wait 30; tap a; wait 30; tap insert; wait 30; tap esc")
     assert watch.states(4) == ["on", "off", "editingText", "prepareToEditText"]
-    now = service.state(guest)
+    now = service.state(guest)["states"]
     assert (now["shift"], now["keyboard"]) == ("off", "prepareToEditText")
 
 

@@ -20,7 +20,8 @@ def expect_one_stop(vm: VirtualMachine, before: dict[str, Any]) -> None:
     """Waits for the end of talking, and checks that it is the only change since `before`."""
     vm.run(f"keymodectl wait keyboard={SILENT} --timeout 100")
     after = settled(vm)
-    assert (after["keyboard"], after["sequence"]) == (SILENT, before["sequence"] + 1)
+    now = (after["states"]["keyboard"], after["sequence"])
+    assert now == (SILENT, before["sequence"] + 1)
     assert after["instance"] == before["instance"]
 
 
@@ -29,7 +30,7 @@ def talk(vm: VirtualMachine) -> dict[str, Any]:
     vm.play("down f9")
     vm.run(f"keymodectl wait keyboard={TALKING} --timeout 100")
     talking = settled(vm)
-    assert talking["keyboard"] == TALKING
+    assert talking["states"]["keyboard"] == TALKING
     return talking
 
 
@@ -45,10 +46,26 @@ def usb_keyboard(vm: VirtualMachine) -> Iterator[Callable[[], None]]:
 
 
 @contextlib.contextmanager
-def grabbed(vm: VirtualMachine) -> Iterator[GuestProcess]:
-    """Grabs the PS/2 keyboard; the process prints what only it gets."""
-    grabber = vm.start(f"exec {service.program(vm, 'grab')} {PS2_KEYBOARD}")
+def grabbed(vm: VirtualMachine, node: str = PS2_KEYBOARD) -> Iterator[GuestProcess]:
+    """Grabs a keyboard; the process prints what only it gets."""
+    grabber = vm.start(f"exec {service.program(vm, 'grab')} {node}")
     assert grabber.read_lines(1) == ["grabbed"]
     yield grabber
     grabber.kill()
     grabber.wait()
+
+
+def kill_and_close_gate(vm: VirtualMachine) -> None:
+    """Kills the daemon, and holds the next one back: for tests with the fixture `gate`."""
+    vm.run("touch /run/gate; systemctl kill --signal KILL keymoded")
+    wait_for_gate(vm)
+
+
+def wait_for_gate(vm: VirtualMachine) -> None:
+    """Waits until the next daemon is held back."""
+    vm.wait_until("pgrep -f '/bin/sh /host/gate'")
+
+
+def reopen_gate(vm: VirtualMachine) -> None:
+    """Lets the next daemon start."""
+    vm.run("rm /run/gate")

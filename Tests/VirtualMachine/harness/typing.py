@@ -60,6 +60,7 @@ class Person:
     ) -> None:
         self._vm = vm
         self.name = name
+        self.stamps: list[int] = []
         self._socket = f"/run/{name.replace(' ', '-')}.sock"
         parameters = shlex.quote(json.dumps({"leds": [NUM, CAPS, SCROLL], **codes}))
         vm.run(f"rm -f {self._socket}")
@@ -82,10 +83,15 @@ class Person:
         return self.play(taps(text))
 
     def send(self, events: Iterable[keys.KeyEvent]) -> float:
-        """Types these events; returns by how many ms the latest was late."""
-        late: float = self._ask(
+        """Types these events; returns by how many ms the latest was late.
+
+        Sets `stamps` to the kernel's times of these events, in microseconds.
+        """
+        sent = self._ask(
             [(event.at_ms, EV_KEY, CODES[event.key], event.is_down) for event in events]
-        )["late"]
+        )
+        self.stamps = [stamp for stamp, _, _ in sent["stamps"]]
+        late: float = sent["late"]
         return late
 
     def tap_code(self, code: int) -> None:

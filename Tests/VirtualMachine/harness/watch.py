@@ -6,6 +6,7 @@ from typing import Any
 from harness.guest_process import GuestProcess
 from harness.service import MOST_TRIES, answer, as_user
 from harness.vm import VirtualMachine
+from support.connection import INTERFACE
 
 Change = dict[str, Any]
 
@@ -38,6 +39,39 @@ class Watch:
         sequence = answer(vm, "Trigger", event="clickMoreButton")["state"]["sequence"]
         self._process.wait_for(rf'^{{"sequence":{sequence},.*\n')
         return [json.loads(line) for line in self._process.read_complete_lines()]
+
+
+class Monitor:
+    """The replies to a call of `Monitor`, by an ordinary user in the group keymoded-state."""
+
+    def __init__(self, vm: VirtualMachine, **parameters: Any) -> None:
+        call = {"method": f"{INTERFACE}.Monitor", "more": True, "parameters": parameters}
+        (vm.shared / "call").write_text(f"{json.dumps(call)}\0")
+        (vm.shared / "monitor").write_text(
+            "(cat /host/call; exec sleep infinity) | "
+            "socat - UNIX-CONNECT:/run/keymoded/state.sock | stdbuf -oL tr '\\0' '\\n'\n"
+        )
+        for name in ("call", "monitor"):
+            (vm.shared / name).chmod(0o644)
+        self._process: GuestProcess = vm.start(as_user("reader", "sh /host/monitor"))
+        self.told = self.reply()
+        """The first reply."""
+        self._changes: list[Change] = self.told["changes"]
+
+    def reply(self) -> dict[str, Any]:
+        """Waits for the next reply, and returns its parameters."""
+        (line,) = self._process.read_lines(1)
+        parameters: dict[str, Any] = json.loads(line)["parameters"]
+        return parameters
+
+    def changes(self, count: int) -> list[Change]:
+        """Waits for the next `count` changes, of which none was missed."""
+        while len(self._changes) < count:
+            reply = self.reply()
+            assert (reply["missed"], reply["restarted"]) == (0, False), reply
+            self._changes += reply["changes"]
+        found, self._changes = self._changes[:count], self._changes[count:]
+        return found
 
 
 def press_twice(vm: VirtualMachine, watch: Watch, distance_ms: int) -> tuple[Change, Change]:

@@ -10,7 +10,16 @@ from harness import recorder, service
 from harness.recorder import MARKER, Recorder
 from harness.recordings import changes_in
 from harness.service import MOST_TRIES, wait_until_following
-from harness.talking import SILENT, TALKING, expect_one_stop, grabbed, settled, talk
+from harness.talking import (
+    SILENT,
+    TALKING,
+    expect_one_stop,
+    grabbed,
+    kill_and_close_gate,
+    reopen_gate,
+    settled,
+    talk,
+)
 from harness.typing import followed
 from harness.vm import VirtualMachine
 from harness.watch import Watch
@@ -39,7 +48,7 @@ def test_release_during_a_grab_is_found_by_the_next_check(guest: VirtualMachine)
         before = talk(guest)
         assert watch.states(1) == [TALKING]
         with grabbed(guest) as grabber:
-            assert settled(guest)["keyboard"] == TALKING
+            assert settled(guest)["states"]["keyboard"] == TALKING
             guest.play("up f9")
             released, code, value = map(int, grabber.read_lines(1)[0].split())
             assert (code, value) == (F9, RELEASE)
@@ -89,21 +98,6 @@ def test_release_that_the_kernel_dropped_ends_talking_and_is_in_recordings(
 # A release that is awaited is not lost by `kill -9` or by the next daemon's start.
 
 
-@pytest.fixture
-def gate(guest: VirtualMachine) -> Iterator[None]:
-    """Lets a test hold the next daemon's start back, with the file /run/gate."""
-    (guest.shared / "gate").write_text("while test -e /run/gate; do sleep 0.05; done\n")
-    with service.settings(guest, "ExecStartPre=+/bin/sh /host/gate"):
-        yield
-        guest.run("rm -f /run/gate")
-
-
-def kill_and_close_gate(guest: VirtualMachine) -> None:
-    """Kills the daemon, and holds the next one back."""
-    guest.run("touch /run/gate; systemctl kill --signal KILL keymoded")
-    guest.wait_until("pgrep -f '/bin/sh /host/gate'")
-
-
 def test_killed_daemon_forgets_no_key_that_is_held(guest: VirtualMachine, gate: None) -> None:
     before = talk(guest)
     service.kill(guest)
@@ -111,7 +105,7 @@ def test_killed_daemon_forgets_no_key_that_is_held(guest: VirtualMachine, gate: 
     assert settled(guest)["sequence"] == before["sequence"], "the key is still down"
     kill_and_close_gate(guest)
     guest.play("up f9; wait 60")
-    guest.run("rm /run/gate")
+    reopen_gate(guest)
     expect_one_stop(guest, before)
     # Nothing is left for the daemon after that.
     service.kill(guest)

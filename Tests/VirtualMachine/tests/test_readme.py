@@ -90,9 +90,9 @@ def test_key_of_push_to_talk_is_bound_while_it_is_held(vm: VirtualMachine, user:
     configure, _ = readme.commands("Push-to-talk")
     user.run(configure)
     vm.play("down f9")
-    user.run("keymodectl wait keyboard=prepareToRecord --timeout 60")
+    user.run("keymodectl wait talk=talking --timeout 60")
     vm.play("up f9")
-    user.run("keymodectl wait keyboard=editingText --timeout 60")
+    user.run("keymodectl wait talk=silent --timeout 60")
 
 
 def test_key_is_bound_and_shows_the_panel(vm: VirtualMachine, user: Session) -> None:
@@ -107,10 +107,9 @@ def test_key_is_bound_and_shows_the_panel(vm: VirtualMachine, user: Session) -> 
     user.run("keymodectl wait keyboard=prepareToEditText --timeout 60")
     # The key of push-to-talk is still bound.
     vm.play("down f9")
-    user.run("keymodectl wait keyboard=prepareToRecord --timeout 60")
+    user.run("keymodectl wait talk=talking --timeout 60")
     vm.play("up f9")
-    vm.play("tap esc")
-    user.run("keymodectl wait keyboard=prepareToEditText --timeout 60")
+    user.run("keymodectl wait talk=silent --timeout 60")
 
 
 def test_files_for_the_bar_are_where_it_looks(vm: VirtualMachine, user: Session) -> None:

@@ -24,6 +24,7 @@ from harness.sessions import (
 from harness.talking import TALKING, usb_keyboard
 from harness.vm import VirtualMachine
 from support.push_to_talk import PUSH_TO_TALK
+from support.talk import SETTINGS as TALK
 from support.time_stamps import NAME, Talker, in_time
 from support.waiting import NotInTimeError, wait_until
 
@@ -97,6 +98,9 @@ RUNS = f"pgrep -x {NAME} >/dev/null"
 class PushToTalk(Talker):
     """Push-to-talk in the guest, started in a session or otherwise."""
 
+    CONDITION = f"keyboard={TALKING}"
+    OPTIONS = ""
+
     def __init__(
         self,
         vm: VirtualMachine,
@@ -107,7 +111,7 @@ class PushToTalk(Talker):
         self._vm = vm
         stamps = service.program(vm, "stamps").replace("python3", "python3 -IS")
         self.process = start(
-            f"exec keymodectl while keyboard={TALKING} --grace 500ms {options} -- "
+            f"exec keymodectl while {self.CONDITION} --grace 500ms {self.OPTIONS} {options} -- "
             f"{stamps} {recorder}"
         )
 
@@ -179,36 +183,114 @@ def test_recording_ends_with_the_session_in_front_and_with_the_keyboard(
         in_time(microseconds_to_end_unplugged, SECOND_US)
 
 
-def press_until_recording(talker: Talker) -> None:
-    """Presses the key until it counts: once keymodectl is connected, and knows of the session."""
+# Of the recipe's machine `talk`, which two taps latch
+
+
+ANOTHER, THEIR_TERMINAL = "bob", 8
+
+LATCHING = "tap f9 60; wait 100; tap f9 60"
+
+
+class LatchedTalk(PushToTalk):
+    """Push-to-talk by the machine `talk`, with `--anew`; two taps begin it."""
+
+    CONDITION = "talk=talking,trailing,again,open,closing"
+    OPTIONS = "--anew"
+
+    def press(self) -> None:
+        for _ in range(service.MOST_TRIES):
+            self._vm.play(LATCHING)
+            if talk_state(self._vm) == "open":
+                return
+            # The host was late.
+            self._vm.run("keymodectl wait talk=silent --timeout 100")
+        raise AssertionError("two taps never latched")
+
+    def tap(self) -> str:
+        """Taps the key, and returns the state."""
+        self._vm.play("tap f9 60")
+        return talk_state(self._vm)
+
+    def end(self) -> None:
+        """Ends what is latched by a tap; a tap that a late host made a hold talks on for a moment."""
+        self.tap()
+        self._vm.run("keymodectl wait talk=silent --timeout 100")
+        wait_until(lambda: not self.is_recording(), "the end of the recorder")
+
+
+def talk_state(vm: VirtualMachine) -> str:
+    """The state of `talk` after all typed keys have acted."""
+    return str(service.settled_state(vm)["states"]["talk"])
+
+
+@pytest.fixture
+def latching(installed: VirtualMachine) -> Iterator[VirtualMachine]:
+    """The guest, with a service that has the recipe; nothing runs at the end."""
+    with service.configured(installed, TALK):
+        yield installed
+        installed.end_leftovers()
+        installed.wait_until(f"! {RUNS} && ! pgrep -f '^keymodectl while'")
+
+
+@pytest.fixture
+def another_person(installed: VirtualMachine) -> Iterator[str]:
+    """Another user, who may read the states."""
+    installed.run(f"useradd --create-home --groups keymoded-state {ANOTHER}")
+    yield ANOTHER
+    installed.run(f"userdel --remove {ANOTHER}")
+
+
+@contextlib.contextmanager
+def another_logged_in(guest: VirtualMachine, desk: Session) -> Iterator[int]:
+    """Another person's session is in front, in which a recorder waits as well."""
+    time = now(guest)
+    with session(guest, THEIR_TERMINAL, ANOTHER) as theirs:
+        talker = LatchedTalk(guest, theirs.start)
+        talker.expect_silence()
+        assert talk_state(guest) == "open"
+        yield time
+        assert talker.recordings() == []
+    desk.bring_to_front()
+
+
+def test_anew_what_is_latched_is_silent_elsewhere_and_until_the_next_press(
+    latching: VirtualMachine, another_person: str
+) -> None:
+    with session(latching) as desk:
+        talker = LatchedTalk(latching, desk.start)
+        for elsewhere in (locked, on_another_console, another_logged_in, asleep):
+            latch_until_recording(talker)
+            with elsewhere(latching, desk):
+                talker.wait_for_end()
+                talker.expect_silence()
+            # It is still latched.
+            talker.expect_silence()
+            assert talk_state(latching) == "open"
+            # Who holds the key is heard, since that is another state.
+            number = len(talker.recordings()) + 1
+            latching.play("down f9")
+            talker.wait_for_recording(number)
+            assert talk_state(latching) == "closing"
+            latching.play("wait 300; up f9")
+            latching.run("keymodectl wait talk=silent --timeout 100")
+            talker.wait_for_end()
+            # And who latches it anew.
+            latch_until_recording(talker)
+            talker.end()
+
+
+def latch_until_recording(talker: LatchedTalk) -> None:
+    """Latches until it counts: once keymodectl is connected, and knows of the session."""
 
     def counts() -> bool:
         talker.press()
         with contextlib.suppress(NotInTimeError):
             wait_until(talker.is_recording, "a recorder", seconds=2)
             return True
-        talker.release()
+        talker.end()
         return False
 
     wait_until(counts, "a recorder")
-
-
-def test_anew_a_key_that_is_held_records_nothing_after_a_lock_a_switch_or_a_sleep(
-    talking: VirtualMachine,
-) -> None:
-    with session(talking) as desk:
-        talker = PushToTalk(talking, desk.start, "--anew")
-        for elsewhere in (locked, on_another_console, asleep):
-            press_until_recording(talker)
-            with elsewhere(talking, desk):
-                talker.wait_for_end()
-            # It is still down, and its state lasts.
-            talker.expect_silence()
-            assert service.settled_state(talking, "tapTextField")["keyboard"] == TALKING
-            talking.play("up f9; wait 100")
-            press_until_recording(talker)
-            talking.play("up f9; wait 100")
-            talker.wait_for_end()
 
 
 def test_recording_ends_with_keymodectl_as_root(talking: VirtualMachine) -> None:
@@ -251,12 +333,12 @@ def test_unit_of_the_users_manager_follows_her_session_and_root_has_none(
 
 def wait_for_target(vm: VirtualMachine, state: str | None) -> None:
     """Waits until exactly the target of this state of the keyboard is active; None: no target."""
-    wanted = f"keymode-keyboard@{state}.target" if state else ""
+    wanted = f"keymode@keyboard:{state}.target" if state else ""
     shown = "systemctl --user list-units --plain --no-legend --full --state=active"
     vm.run(
         as_user(
             "alice",
-            f"until [ \"$({shown} 'keymode-*@*.target' | cut -d' ' -f1)\" = '{wanted}' ]; "
+            f"until [ \"$({shown} 'keymode@*.target' | cut -d' ' -f1)\" = '{wanted}' ]; "
             "do sleep 0.05; done",
         ),
         timeout=30,
