@@ -148,7 +148,13 @@ def test_locks_have_targets_if_they_are_asked_for() -> None:
         expect("keyboard:prepareToEditText", "shift:off")
 
 
-def test_machine_of_ones_own_has_targets() -> None:
+def reload_daemon(person: Person, configuration: str) -> None:
+    """Has the daemon read this configuration."""
+    person.write("keymoded.yaml", configuration)
+    person.systemctl("kill", "--signal=HUP", DAEMON)
+
+
+def test_machine_of_ones_own_has_targets_until_a_reload_removes_it() -> None:
     with Person(NO_DEVICES + SETTINGS) as person:
 
         def expect(*states: str) -> None:
@@ -160,8 +166,33 @@ def test_machine_of_ones_own_has_targets() -> None:
         # The help names a target that there is.
         named = re.findall(r"keymode@\S+\.target", person.run("keymodectl", "help", "targets").stdout)
         assert named == ["keymode@keyboard:editingText.target"]
-        person.trigger(PRESS, RELEASE, PRESS, TAP)
+        states = "talk=talking,trailing,again,open,closing"
+        command = ("tail", "-f", "/dev/null")
+        heard = person.start("keymodectl", "while", "--anew", states, "--", *command)
+
+        def starts() -> bool:
+            """Whether two taps start the command; a press before it is connected does not count."""
+            person.trigger(PRESS, RELEASE, PRESS, TAP)
+            for _ in range(20):
+                if person.pids("tail"):
+                    return True
+                time.sleep(0.05)
+            person.trigger(PRESS, TAP)
+            return False
+
+        wait_until(starts, "the command")
         expect("keyboard:prepareToEditText", "talk:open")
+
+        reload_daemon(person, NO_DEVICES)
+        expect("keyboard:prepareToEditText")
+        wait_until(lambda: person.pids("tail") == [], "the end of the command")
+        assert heard.poll() is None
+        # A new machine begins anew.
+        reload_daemon(person, NO_DEVICES + SETTINGS)
+        expect("keyboard:prepareToEditText", "talk:silent")
+        assert person.pids("tail") == []
+        heard.terminate()
+        heard.wait(BOUND_SECONDS)
 
 
 def test_documented_service_runs_while_the_state_lasts_also_without_a_daemon_for_a_while(
