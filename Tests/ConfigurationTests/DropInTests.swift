@@ -307,7 +307,9 @@ struct DropInTests {
     }
   }
 
-  @Test("every recipe is valid alone, with any other and with all, in any order, and each keeps its keys")
+  @Test(
+    "every recipe is valid alone, with any other and with all, in any order, and each keeps its keys"
+  )
   func recipesCombine() throws {
     let recipes = "\(checkout)/data/recipes"
     let names = try FileManager.default.contentsOfDirectory(atPath: recipes).sorted()
@@ -319,12 +321,13 @@ struct DropInTests {
       ConfigurationText(
         name: $0, bytes: Array(try Data(contentsOf: URL(filePath: "\(recipes)/\($0)"))))
     }
-    let orders = texts.indices.reduce([[]] as [[Int]]) { orders, _ in
-      orders
-        + orders.filter { $0.count < 2 }.flatMap { order in
-          texts.indices.filter { !order.contains($0) }.map { order + [$0] }
-        }
-    } + [Array(texts.indices), texts.indices.reversed()]
+    let orders =
+      texts.indices.reduce([[]] as [[Int]]) { orders, _ in
+        orders
+          + orders.filter { $0.count < 2 }.flatMap { order in
+            texts.indices.filter { !order.contains($0) }.map { order + [$0] }
+          }
+      } + [Array(texts.indices), texts.indices.reversed()]
     let expected: [String: (Settings) -> Bool] = [
       "capitals.yaml": { $0.shiftUsedBy == .any && $0.shiftTrigger == .tap },
       "layers.yaml": { self.machine("KEY_F13", $0) == "layer" },

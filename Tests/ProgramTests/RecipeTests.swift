@@ -139,7 +139,8 @@ struct RecipeTests {
           let checked = try run(
             "keymodectl", "doctor", "--config", main, "--socket-dir", "/nowhere")
           #expect(checked.output.contains("\nok  configuration  valid\n"))
-          let key = checked.output.firstMatch(of: /\nok {2}talk key +Any\+(F[0-9])/).map { String($0.1) }
+          let key = checked.output.firstMatch(of: /\nok {2}talk key +Any\+(F[0-9])/)
+            .map { String($0.1) }
           #expect(key == old || key == after, "at call \(number)")
           found.insert(key)
         }
