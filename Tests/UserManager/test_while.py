@@ -149,6 +149,7 @@ def test_anew_counts_only_what_is_entered_while_connected(person: Person, start:
     before = person.main_pid(DAEMON)
     person.systemctl("kill", "--signal=KILL", "--kill-whom=main", DAEMON)
     wait_until(lambda: person.main_pid(DAEMON) not in (0, before), "the next daemon")
+    person.wait("keymodectl", "state")
     running.wait_for_no_command()
     expect_start_by_a_change(2)
     # More than the daemon keeps for a client that does not read.
