@@ -205,4 +205,20 @@ struct LargeConfigurationTests {
       #expect(lines.last == "k.yaml: \(count - 20) more errors")
     }
   }
+
+  /// The first two cases took minutes when each row was compared with all before it.
+  @Test(
+    "a machine of the largest size is read in reasonable time", .timeLimit(.minutes(1)),
+    arguments: [
+      ("machines: {a: {initial: b, rows: {b: {", "e", ": b", "}}}}", "64 events"),
+      ("machines: {a: {initial: s0, rows: {", "s", ": {e: s0}", "}}}", "64 states"),
+      ("machines: {", "m", ": {initial: s, rows: {s: {}}}", "}", "8 machines"),
+    ])
+  func machines(
+    _ start: String, _ name: String, _ value: String, _ end: String, _ limit: String
+  ) {
+    let text = filled(start, end) { "\(name)\(String($0, radix: 16))\(value)," }
+    #expect(text.utf8.count > ConfigurationText.sizeLimit - 32)
+    #expect(said(of: text).contains { $0.hasSuffix("there are more than \(limit)") })
+  }
 }

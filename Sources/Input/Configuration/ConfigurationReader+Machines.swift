@@ -69,27 +69,27 @@ extension ConfigurationReader {
       return nil
     }
     let states = names(pairs.map(\.key), "state")
-    var events: [String] = []
+    var (events, knownEvents): ([String], Set<String>) = ([], [])
     var rows: [StateTable.Row] = []
     var timeouts: [String: StateTable.Timeout] = [:]
+    var unread = Set(states)
     for pair in pairs {
-      guard let state = pair.key.text, states.contains(state) else { continue }
+      // Neither a name that cannot be one, nor one that occurs again.
+      guard let state = pair.key.text, unread.remove(state) != nil else { continue }
       let (node, timeout) = rowsByEvents(pair.value, states)
       timeouts[state] = timeout
       guard case .mapping(let byEvents) = node.content else {
         if !node.isEmpty { fail("'\(state)' must be a mapping of events to states", at: node) }
         continue
       }
-      for event in names(byEvents.map(\.key), "event") where !events.contains(event) {
-        events.append(event)
-      }
+      let ofState = names(byEvents.map(\.key), "event")
+      events += ofState.filter { knownEvents.insert($0).inserted }
+      var unreadEvents = Set(ofState)
       for row in byEvents {
-        guard let event = row.key.text, let next = self.state(row.value, among: states) else {
-          continue
-        }
-        if !rows.contains(where: { ($0.state, $0.event) == (state, event) }) {
-          rows.append(.init(state, event, next))
-        }
+        guard let event = row.key.text, unreadEvents.remove(event) != nil,
+          let next = self.state(row.value, among: states)
+        else { continue }
+        rows.append(.init(state, event, next))
       }
     }
     if events.count > StateTable.most {
