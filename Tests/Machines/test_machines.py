@@ -77,7 +77,7 @@ def without(inputs: list[Input], number: int) -> list[Input]:
             and isinstance(each, Key)
             and (each.device, each.code) == (first.device, first.code)
         )
-        # The next press of this key is another.
+        # From its next press on, the key is kept.
         dropping = dropping and not (mine and each.value == 1)
         if not (dropping and mine):
             rest.append(each)

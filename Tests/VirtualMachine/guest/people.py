@@ -73,7 +73,7 @@ class Person:
 
 
 def named() -> int | None:
-    """The user whom the ACL names; None for nobody."""
+    """The user whom the ACL names, or None."""
     try:
         acl = os.getxattr(STATE, "system.posix_acl_access")
     except OSError as error:
@@ -106,7 +106,7 @@ def pid(unit: str) -> int:
 
 
 def reads(people: list[Person]) -> Any:
-    """Each in turn may read, and nobody else."""
+    """Only the person in front may read."""
     for person in people:
         person.comes()
         person.settles(people)
@@ -209,7 +209,7 @@ def restarts(people: list[Person]) -> Any:
             "systemctl restart keymoded-seat",
             "kill -9 $(systemctl show --value --property MainPID keymoded-seat)",
             "systemctl restart keymoded",
-            # As at a boot, but that somebody has logged in already.
+            # As at a boot, except that a person has logged in already.
             "systemctl stop keymoded keymoded-state.socket keymoded-control.socket; "
             "! systemctl --quiet is-active keymoded-seat && "
             "systemctl start keymoded-control.socket keymoded-state.socket",
