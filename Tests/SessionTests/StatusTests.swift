@@ -63,7 +63,7 @@ struct StatusTests {
 
   @Test("a placeholder of no known machine is refused if it is like one; others may come")
   func unknownPlaceholder() throws {
-    let known = Machine.shipped + [Machine(rawValue: "talk")]
+    let known = Machine.shipped.map(\.rawValue) + ["talk"]
     for (format, meant) in [("{shfit}", "shift"), ("{tlak}", "talk")] {
       let format = try StatusFormat(format)
       let name = format.machines.first?.rawValue ?? ""

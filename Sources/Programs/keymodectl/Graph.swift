@@ -19,12 +19,16 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
   }
   let daemon = arguments.has("--current") ? address : nil
   let file = arguments["--config"]
-  var diagram =
+  let machines =
     if let daemon, file == nil {
-      try diagram(machine, of: daemon)
+      try daemon.ask(.machines)
     } else {
-      try diagram(machine, of: configuration(arguments).settings)
+      MachineMessage.all(of: try configuration(arguments).settings)
     }
+  guard let message = machines.first(where: { $0.name == machine.rawValue }) else {
+    throw UsageError(unknown: machine, among: machines.map(\.name))
+  }
+  var diagram = Diagram(message)
   if let daemon {
     let state = try daemon.ask(.state).states.state(of: machine)
     guard diagram.states.contains(state) else {
@@ -42,22 +46,4 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
 /// The languages of diagrams by the values of `--format`.
 private var languages: [String: KeyPath<Diagram, String>] {
   ["dot": \.dot, "mermaid": \.mermaid]
-}
-
-private func diagram(_ machine: Machine, of settings: Settings) throws(UsageError) -> Diagram {
-  try diagram(machine, among: MachineMessage.all(of: settings))
-}
-
-/// The diagram of the rules that the daemon has in force.
-private func diagram(_ machine: Machine, of daemon: DaemonAddress) throws -> Diagram {
-  try diagram(machine, among: try daemon.ask(.machines))
-}
-
-private func diagram(
-  _ machine: Machine, among machines: [MachineMessage]
-) throws(UsageError) -> Diagram {
-  guard let message = machines.first(where: { $0.name == machine.rawValue }) else {
-    throw UsageError(unknown: machine, among: machines.map { Machine(rawValue: $0.name) })
-  }
-  return Diagram(message)
 }

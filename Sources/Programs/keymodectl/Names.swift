@@ -8,8 +8,8 @@ import Wire
 /// `keymodectl __names KIND`, for the completions of shells: prints the names of a kind, each with
 /// a tab and what it means. The daemon knows them; without one, the configuration does.
 ///
-/// The kinds are `recipes`, `events`, the name of a machine for its states, `machines`, and `conditions`, such as
-/// `shift=on`.
+/// The kinds are `recipes`, `events`, the name of a machine for its states, `machines`, and `conditions`,
+/// such as `shift=on`.
 func names(_ arguments: Arguments) throws -> Int32 {
   if arguments.operands.last == "recipes" {
     for recipe in try installedRecipes() {
@@ -51,7 +51,7 @@ extension MachineMessage {
     switch kind {
     case "events":
       return sentEvents.map { event in
-        let own = event.split(separator: ".").last.map(String.init)
+        let own = ClientEvent.parts(of: event).event
         let states = rows.filter { $0.event == own && $0.from != $0.to }.map(\.to).distinct
         return (event, "to \(listed(states, "or"))")
       }

@@ -114,8 +114,7 @@ let options: [Option] = [
     "--socket-dir", "DIR",
     [
       "devices", "doctor", "graph", "seat", "shift", "state", "stats", "targets", "trigger", "wait",
-      "watch",
-      "while",
+      "watch", "while",
     ],
     "the directory of the daemon's sockets; by default $KEYMODED_SOCKET_DIR, "
       + "$XDG_RUNTIME_DIR/keymoded or /run/keymoded"),

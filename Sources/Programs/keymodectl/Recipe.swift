@@ -52,7 +52,7 @@ func recipe(_ invocation: Invocation) throws -> Int32 {
 /// Gives a file in a folder this text, or removes it if `text` is `nil`. Whenever this is killed, the file
 /// is as before or as wanted, and the daemon reads no other; the next call removes what was left.
 private func replace(_ file: String, in folder: String, by text: String?) throws(SystemError) {
-  // The service is another user, whatever root's umask is.
+  // The service runs as another user, who must be able to read the file whatever root's umask is.
   umask(0o022)
   // Where the configuration was removed, /etc/keymoded is missing too.
   _ = folder.lastIndex(of: "/").map { mkdir(String(folder[..<$0]), 0o755) }

@@ -25,9 +25,8 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
   }
   try Output.print(reply.state.states.table, json: invocation.asJSON ? reply : nil)
   if !reply.changed, !invocation.asJSON {
-    let isOfShift = ClientEvent.namesForShift.contains(event)
-    let own = event.firstIndex(of: ".").map { Machine(rawValue: String(event[..<$0])) }
-    let state = try reply.state.states.state(of: own ?? (isOfShift ? .shift : .keyboard))
+    let shipped: Machine = ClientEvent.namesForShift.contains(event) ? .shift : .keyboard
+    let state = try reply.state.states.state(of: ClientEvent.parts(of: event).own ?? shipped)
     complain("ignored: nothing happens on \(event) in \(state)")
   }
   return reply.changed ? 0 : ExitStatus.no

@@ -45,7 +45,7 @@ func watch(_ invocation: Invocation) throws -> Int32 {
     let format = try StatusFormat(arguments["--format"] ?? usual)
     if !format.machines.isSubset(of: Machine.shipped) {
       let known = machines(arguments["--socket-dir"], arguments["--config"])
-      try format.check(among: known.map { Machine(rawValue: $0.name) })
+      try format.check(among: known.map(\.name))
     }
     let line = StatusLine(format, of: shown, isForWaybar: arguments.has("--waybar"))
     return try watch(request, line)

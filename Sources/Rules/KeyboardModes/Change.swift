@@ -21,6 +21,9 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
   /// Whether it is a lock, whose state LEDs show.
   public var isLock: Bool { self == .caps || self == .num }
 
+  /// Whether it is a shipped machine, or has a name that a machine of the user's own may have.
+  public var isPossible: Bool { Machine.shipped.contains(self) || Machine.isOwnName(rawValue) }
+
   /// The bytewise order of the names.
   public static func < (one: Machine, other: Machine) -> Bool {
     one.rawValue.utf8.lexicographicallyPrecedes(other.rawValue.utf8)
@@ -101,15 +104,11 @@ public enum ClientEvent: Hashable, Sendable {
   public init?(name: String, in machines: [Settings.TableMachine] = Settings().machines) {
     if name == Self.namesForShift[0] { self = .shiftPressed; return }
     if name == Self.namesForShift[1] { self = .characterTyped; return }
-    for (index, machine) in machines.enumerated() {
-      let prefix = Self.prefix(of: machine.name)
-      guard name.hasPrefix(prefix),
-        let event = machine.table.event(named: String(name.dropFirst(prefix.count)))
-      else { continue }
-      self = .table(index, event)
-      return
-    }
-    return nil
+    let (own, name) = Self.parts(of: name)
+    guard let index = machines.firstIndex(where: { $0.name == own ?? .keyboard }),
+      index > 0 || own == nil, let event = machines[index].table.event(named: name)
+    else { return nil }
+    self = .table(index, event)
   }
 
   /// The machine that the event is for, and the event's name in changes.
@@ -120,6 +119,12 @@ public enum ClientEvent: Hashable, Sendable {
     case .table(let index, let event):
       (settings.machines[index].name, settings.machines[index].table.name(ofEvent: event))
     }
+  }
+
+  /// The parts of an event's name: the machine of the user's own, if it names one, and the event of that.
+  public static func parts(of name: String) -> (own: Machine?, event: String) {
+    guard let point = name.firstIndex(of: ".") else { return (nil, name) }
+    return (Machine(rawValue: String(name[..<point])), String(name[point...].dropFirst()))
   }
 
   /// What stands before an event of this machine: `talk.`, or nothing for a shipped machine.

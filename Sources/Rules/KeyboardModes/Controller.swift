@@ -85,6 +85,9 @@ public struct Controller: Sendable {
       awaitedReleases: openUses.awaited(in: settings))
   }
 
+  /// Counts the times at which settings have added or removed machines.
+  public var machineSets: Int { machines.sets }
+
   /// Changes whenever the ``snapshot`` may have changed.
   public var revision: Int { machines.revision + openUses.revision }
 

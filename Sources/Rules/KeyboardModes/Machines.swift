@@ -34,6 +34,9 @@ struct Machines: Sendable {
   /// Counts the changes, and the steps that change only the time of a press.
   private(set) var revision = 0
 
+  /// Counts the times at which other machines were there than before.
+  private(set) var sets = 0
+
   /// Whether a table has a row by time.
   private var haveRowsByTime: Bool
 
@@ -169,7 +172,10 @@ struct Machines: Sendable {
         ?? States.Entry(machine.name, machine.table.name(of: machine.table.initial))
     }
     let all = [shiftEntry] + entries + locks
-    if all.map(\.machine) != states.machines { revision += 1 }
+    if all.map(\.machine) != states.machines {
+      sets += 1
+      revision += 1
+    }
     states.entries = all
     tables = machines.map { Table($0.table) }
     haveRowsByTime = machines.contains(where: \.table.hasTimeouts)

@@ -97,10 +97,7 @@ final class ControllerMethods {
     }
     let machines = list.map { Set($0.map(Machine.init(rawValue:))) }
     // A machine need not be there, but it must be possible.
-    let arePossible =
-      machines?.allSatisfy { Machine.shipped.contains($0) || Machine.isOwnName($0.rawValue) }
-      ?? true
-    guard machines?.isEmpty != true, arePossible, machines?.count ?? 0 <= 64 else {
+    if let machines, machines.isEmpty || machines.count > 64 || !machines.allSatisfy(\.isPossible) {
       throw .invalidParameter("machines")
     }
     let (first, position) = try service.publisher.subscribe(

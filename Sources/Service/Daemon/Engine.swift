@@ -18,8 +18,8 @@ final class Engine {
     Set(ring.changes(after: messageStart, upTo: ring.latest).map(\.machine))
   }
 
-  /// Counts the times at which other machines were there than before.
-  private(set) var machineSets = 0
+  /// See ``Controller/machineSets``.
+  var machineSets: Int { read { $0.machineSets } }
 
   /// The ID of the change sequence.
   let instance: String
@@ -58,21 +58,18 @@ final class Engine {
   }
 
   /// Has the controller process a batch, and returns whether subscribers have to be told: of changes, which
-  /// are then in the ``ring`` and in the store, or that there are other machines. For `keysUp`, see ``Controller/take(_:keysUp:taken:)``.
+  /// are then in the ``ring`` and in the store, or that there are other machines. For `keysUp`, see
+  /// ``Controller/take(_:keysUp:taken:)``.
   func process(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }
   ) -> Bool {
     for case .synchronized in batch.inputs { losses += 1 }
-    let before = revision
-    let haveSettings = batch.inputs.contains { if case .configured = $0 { true } else { false } }
-    let machines = haveSettings ? states.machines : []
+    let before = (revision: revision, machineSets: machineSets)
     let changes = controller.take(batch, keysUp: keysUp)
-    let haveOtherMachines = haveSettings && states.machines != machines
-    if haveOtherMachines { machineSets += 1 }
     for change in changes { ring.append(change) }
     // Not only for a change: the store also keeps which releases are awaited.
-    if revision != before { commit(changes.count, at: batch.reached) }
-    return !changes.isEmpty || haveOtherMachines
+    if revision != before.revision { commit(changes.count, at: batch.reached) }
+    return !changes.isEmpty || machineSets != before.machineSets
   }
 
   /// Forgets all changes so far, in the store too; the sequence goes on.

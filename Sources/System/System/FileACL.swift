@@ -25,7 +25,7 @@ public struct FileACL: Hashable, Sendable {
   /// The ID of the user who may also read and write; `nil` for none.
   public var user: UInt32?
 
-  /// The permissions of a mode, for nobody else.
+  /// The permissions of a mode, without a further user.
   public init(mode: UInt32) {
     (owner, group, other) = (UInt16(mode >> 6 & 7), UInt16(mode >> 3 & 7), UInt16(mode & 7))
   }

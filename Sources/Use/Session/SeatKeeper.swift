@@ -4,14 +4,14 @@ public import System
 public import Terminal
 import Wire
 
-/// Lets the person in front read the states, and nobody from an earlier time: `keymodectl seat`.
+/// Lets the person in front read the states, and no person who was in front before: `keymodectl seat`.
 ///
-/// The person in front is named in the ACL of the state socket. When it is another person, or none,
-/// these steps follow each other; a further switch begins them anew.
+/// The ACL of the state socket names the person in front. When another person comes to the front, or the
+/// present one leaves it, this takes three steps; a further switch begins them anew.
 ///
-/// 1. The ACL names nobody: no new connection comes.
-/// 2. The daemon ends the old connections, and forgets the changes of before.
-/// 3. The ACL names the person.
+/// 1. It removes the name from the ACL, so that no new connection comes.
+/// 2. It has the daemon end the connections, and forget the changes so far.
+/// 3. It writes the name of the person into the ACL.
 ///
 /// A socket that is made anew is given its ACL at once. A person found in the ACL at the start counts as
 /// another: it is not known what happened meanwhile.
@@ -23,12 +23,12 @@ public final class SeatKeeper {
   private var session: LoginSession?
   /// The ID of the person in front.
   private var person: UInt32?
-  /// Whether the daemon has nothing of another time; `nil` until the socket has been looked at.
+  /// Whether the daemon has nothing of the time before; `nil` until the socket has been looked at.
   private var isCleared: Bool?
   /// The call that clears the daemon, or the time until it is tried again.
   private var call: EventSource?
   private var failure: ClientError?
-  /// The signal that ends this program, once nobody is named.
+  /// The signal that ends this program, once the ACL names no person.
   private var ending: Int32?
 
   /// Keeps the socket of the daemon that serves in `directory`.
@@ -40,7 +40,7 @@ public final class SeatKeeper {
     path = "\(directory)/\(SocketDirectory.stateSocket)"
   }
 
-  /// Keeps the ACL until a signal, and then names nobody.
+  /// Keeps the ACL until a signal, and then removes the name.
   ///
   /// - Returns: the signal.
   /// - Throws: `SystemError` if the folder cannot be watched, or the ACL cannot be changed.

@@ -45,23 +45,22 @@ public struct Timeline: Sendable {
     let start = time.microseconds
     (period, zero) = (start...start, clock.zero)
     all = states.entries.map { entry in
-      let table = settings.machines.first { $0.name == entry.machine }?.table
-      let names: [String]
-      let (title, colours): (String, [Int])
-      switch entry.machine {
-      case .shift: (title, names, colours) = ("Shift", ShiftRules().stateNames, [0, 1, 2])
-      case .keyboard:
-        (title, names, colours) = ("Keyboard", table?.stateNames ?? [], [0, 3, 4, 5, 6, 1, 2])
-      case .caps: (title, names, colours) = ("Caps Lock", LockRules().stateNames, [6, 0, 1])
-      case .num: (title, names, colours) = ("Num Lock", LockRules().stateNames, [6, 0, 1])
-      default:
-        (title, names, colours) = (
-          entry.machine.rawValue, table?.stateNames ?? [], [0, 2, 1, 5, 4, 3, 6]
-        )
-      }
-      return (entry.machine, Lane(title, names, colours, in: entry.state, at: start))
+      let machine = entry.machine
+      let table = settings.machines.first { $0.name == machine }?.table
+      let names = table?.stateNames ?? (machine.isLock ? LockRules() : nil)?.stateNames
+      let (title, colours) = Self.looks[machine] ?? (machine.rawValue, [0, 2, 1, 5, 4, 3, 6])
+      return (
+        machine,
+        Lane(title, names ?? ShiftRules().stateNames, colours, in: entry.state, at: start)
+      )
     }
   }
+
+  /// The titles of the shipped machines' lanes, and the colours of their states.
+  private static let looks: [Machine: (title: String, colours: [Int])] = [
+    .shift: ("Shift", [0, 1, 2]), .keyboard: ("Keyboard", [0, 3, 4, 5, 6, 1, 2]),
+    .caps: ("Caps Lock", [6, 0, 1]), .num: ("Num Lock", [6, 0, 1]),
+  ]
 
   /// The lanes that are drawn: all but those of locks that were unknown throughout.
   var lanes: [Lane] {

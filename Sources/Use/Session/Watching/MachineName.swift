@@ -1,5 +1,4 @@
 public import KeyboardModes
-import System
 public import Terminal
 
 extension Machine {
@@ -8,17 +7,16 @@ extension Machine {
   /// - Throws: `UsageError` for a name that no machine can have.
   public init(argument name: String) throws(UsageError) {
     self.init(rawValue: name)
-    guard Machine.shipped.contains(self) || Machine.isOwnName(name) else {
-      throw UsageError(unknown: self, among: Machine.shipped)
+    guard isPossible else {
+      throw UsageError(unknown: self, among: Machine.shipped.map(\.rawValue))
     }
   }
 }
 
 extension UsageError {
   /// The error about a machine that is not there.
-  public init(unknown machine: Machine, among known: [Machine]) {
-    let hint = suggestion(for: machine.rawValue, among: known.map(\.rawValue))
-    self.init("unknown machine '\(machine)'; \(hint)")
+  public init(unknown machine: Machine, among known: [String]) {
+    self.init("unknown machine '\(machine)'; \(suggestion(for: machine.rawValue, among: known))")
   }
 }
 
@@ -33,7 +31,7 @@ extension States {
   ///
   /// - Throws: `UsageError` if there is no such machine.
   public func state(of machine: Machine) throws(UsageError) -> String {
-    guard let state = self[machine] else { throw UsageError(unknown: machine, among: machines) }
-    return state
+    if let state = self[machine] { return state }
+    throw UsageError(unknown: machine, among: machines.map(\.rawValue))
   }
 }

@@ -68,8 +68,7 @@ public struct StateConditions: Hashable, Sendable {
       if let message = machines.first(where: { $0.name == machine.rawValue }) {
         try Self.check(states, of: machine, among: message.states)
       } else if nearest(to: machine.rawValue, among: machines.map(\.name)) != nil {
-        throw UsageError(
-          unknown: machine, among: machines.map { Machine(rawValue: $0.name) })
+        throw UsageError(unknown: machine, among: machines.map(\.name))
       } else {
         missing.append(machine)
       }

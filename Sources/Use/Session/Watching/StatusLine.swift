@@ -113,9 +113,10 @@ public struct StatusFormat: Sendable {
           throw UsageError("invalid '{' in the format; \(usage)")
         }
         let machine = Machine(rawValue: name)
-        guard Machine.shipped.contains(machine) || Machine.isOwnName(name) else {
+        guard machine.isPossible else {
           throw UsageError(
-            "unknown {\(name)} in the format; \(Self.hint(name, Machine.shipped) ?? usage)")
+            "unknown {\(name)} in the format; \(Self.hint(name, Machine.shipped.map(\.rawValue)) ?? usage)"
+          )
         }
         parts.append(.state(of: machine))
         rest = rest[end...].dropFirst()
@@ -132,15 +133,15 @@ public struct StatusFormat: Sendable {
   /// Checks the placeholders against the machines that are known. Others may come with a configuration.
   ///
   /// - Throws: `UsageError` for one that seems to be misspelt.
-  public func check(among known: [Machine]) throws(UsageError) {
-    for machine in machines.sorted() where !known.contains(machine) {
+  public func check(among known: [String]) throws(UsageError) {
+    for machine in machines.sorted() where !known.contains(machine.rawValue) {
       guard let hint = Self.hint(machine.rawValue, known) else { continue }
       throw UsageError("unknown {\(machine)} in the format; \(hint)")
     }
   }
 
-  private static func hint(_ name: String, _ known: [Machine]) -> TerminalText? {
-    nearest(to: name, among: known.map(\.rawValue)).map { "did you mean {\($0)}?" }
+  private static func hint(_ name: String, _ known: [String]) -> TerminalText? {
+    nearest(to: name, among: known).map { "did you mean {\($0)}?" }
   }
 
   /// The text with these states. The text around them is not escaped: the user may want colours.
