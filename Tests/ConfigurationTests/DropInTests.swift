@@ -333,7 +333,7 @@ struct DropInTests {
       "layers.yaml": { self.machine("KEY_F13", $0) == "layer" },
       "panel.yaml": { self.event("KEY_F10", $0) == "clickMoreButton" },
       "push-to-mute.yaml": { self.machine("KEY_F10", $0) == "mute" },
-      "push-to-talk.yaml": { self.machine("KEY_F9", $0) == "talk" },
+      "push-to-talk.yaml": { self.machine("KEY_RIGHTCTRL", $0) == "talk" },
     ]
     for order in Set(orders) {
       var warnings: [String] = []

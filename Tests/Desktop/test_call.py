@@ -17,7 +17,7 @@ import pytest
 from seat import Seat, kill
 from sound import Sound, real_time
 from support.checkout import CHECKOUT
-from support.input_events import F9
+from support.input_events import RIGHTCTRL
 from support.input_events import PRESS as DOWN
 from support.talk import PRESS, RELEASE, SETTINGS, TAP
 from support.time_stamps import in_time
@@ -371,7 +371,7 @@ def test_unplugged_keyboard_silences_the_call(call: Call) -> None:
     keyboard = call.seat.start_keymoded_with_keyboard()
     call.wait_until_heard()
     held = call.listener.position
-    keyboard.send(F9, DOWN)
+    keyboard.send(RIGHTCTRL, DOWN)
     call.wait_for_tone(held)
     unplugged = call.listener.position
     keyboard.unplug()

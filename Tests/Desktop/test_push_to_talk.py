@@ -12,7 +12,7 @@ import pytest
 from seat import EXAMPLES, Desktop, Seat, kill
 from sound import Sound, real_time, recorded_seconds
 from support import readme
-from support.input_events import A, F9, PRESS, RELEASE, evemu_key_frame
+from support.input_events import PRESS, RELEASE, RIGHTCTRL, A, evemu_key_frame
 from support.talk import PRESS as PRESSED
 from support.talk import RELEASE as RELEASED
 from support.talk import SETTINGS, TAP
@@ -117,7 +117,7 @@ def test_recordings_are_as_long_as_the_key_is_held(talk: Talk) -> None:
     now = 2.0
     for length in HOLDS:
         for value in (PRESS, RELEASE):
-            keys += evemu_key_frame(round(now * 1_000_000), F9, value)
+            keys += evemu_key_frame(round(now * 1_000_000), RIGHTCTRL, value)
             now += length if value == PRESS else PAUSE
     keyboard = talk.seat.write("keys.evemu", "# EVEMU 1.3\n" + keys)
     talk.start()

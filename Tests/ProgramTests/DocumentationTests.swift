@@ -130,7 +130,8 @@ struct DocumentationTests {
   @Test("docs/configuration.md draws what a hand does with the talk key, as it is")
   func hands() throws {
     let picture = try Self.text("docs/configuration.md")
-      .components(separatedBy: "What a hand does with F9")[1].components(separatedBy: "```\n")[1]
+      .components(separatedBy: "What a hand does with the talk key")[1]
+      .components(separatedBy: "```\n")[1]
     let lines = picture.split(separator: "\n").map { Array($0) }
     try #require(lines.count == 10)
     let states = ["silent", "talking", "trailing", "again", "open", "closing"]
@@ -138,7 +139,7 @@ struct DocumentationTests {
     func keys(_ line: [Character], from start: Int) -> [String] {
       line.indices.dropFirst(16).filter { "PR".contains(line[$0]) }.flatMap { column in
         let time = String(format: "%.6f", Double(start + column * 20) / 1000)
-        return ["E: \(time) 0001 0043 \(line[column] == "P" ? 1 : 0)", "E: \(time) 0000 0000 0"]
+        return ["E: \(time) 0001 0061 \(line[column] == "P" ? 1 : 0)", "E: \(time) 0000 0000 0"]
       }
     }
     for index in stride(from: 0, to: lines.count, by: 2) {

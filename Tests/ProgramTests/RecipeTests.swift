@@ -26,7 +26,7 @@ struct RecipeTests {
   @Test("it installs a recipe with a key, replaces it, and removes it")
   func installed() throws {
     let first = try recipe("push-to-talk")
-    #expect((first.status, first.output) == (0, "installed '\(file)', with the key F9\n"))
+    #expect((first.status, first.output) == (0, "installed '\(file)', with the key Right_Ctrl\n"))
     let shipped = "\(checkout)/data/recipes/push-to-talk.yaml"
     #expect(try text() == String(contentsOfFile: shipped, encoding: .utf8))
     let second = try recipe("push-to-talk", "--key", "right_ctrl")

@@ -35,7 +35,7 @@ NUM, CAPS, SCROLL = 0, 1, 2
 _ROWS = {2: "1234567890", 16: "qwertyuiop", 30: "asdfghjkl", 44: "zxcvbnm"}
 CODES = {name: first + i for first, row in _ROWS.items() for i, name in enumerate(row)} | {
     "esc": 1, "backspace": 14, "tab": 15, "ret": 28, "ctrl": 29, "shift": 42, "shift_r": 54, "spc": 57, "caps_lock": 58, "dot": 52,
-    "f9": 67, "scroll_lock": 70, "insert": 110, "delete": 111, "meta_r": 126, "compose": 127,
+    "f9": 67, "ctrl_r": 97, "scroll_lock": 70, "insert": 110, "delete": 111, "meta_r": 126, "compose": 127,
 }  # fmt: skip
 
 _NAMES = {" ": "spc", "\n": "ret", "\t": "tab", ".": "dot"}

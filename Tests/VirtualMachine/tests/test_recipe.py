@@ -3,7 +3,8 @@
 from harness import service
 from harness.vm import VirtualMachine
 
-RECORDS = "keymodectl wait keyboard=prepareToRecord --timeout 60"
+TALKING = "keymodectl wait talk=talking --timeout 60"
+SILENT = "keymodectl wait talk=silent --timeout 60"
 
 
 def looked_at(guest: VirtualMachine) -> dict[str, str]:
@@ -20,9 +21,9 @@ def test_recipe_binds_its_key_and_doctor_tells_of_the_service(guest: VirtualMach
     assert installed == f"installed '{file}', with the key Right_Ctrl\n"
     try:
         guest.play("down ctrl_r")
-        guest.run(RECORDS)
+        guest.run(TALKING)
         guest.play("up ctrl_r")
-        guest.run("keymodectl wait keyboard=editingText --timeout 60")
+        guest.run(SILENT)
         found = looked_at(guest)
         names = ("daemon", "configuration", "right", "keyboards", "talk")
         assert {found[name] for name in names} == {"ok"}, found

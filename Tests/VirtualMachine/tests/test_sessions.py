@@ -188,7 +188,7 @@ def test_recording_ends_with_the_session_in_front_and_with_the_keyboard(
 
 ANOTHER, THEIR_TERMINAL = "bob", 8
 
-LATCHING = "tap f9 60; wait 100; tap f9 60"
+LATCHING = "tap ctrl_r 60; wait 100; tap ctrl_r 60"
 
 
 class LatchedTalk(PushToTalk):
@@ -208,7 +208,7 @@ class LatchedTalk(PushToTalk):
 
     def tap(self) -> str:
         """Taps the key, and returns the state."""
-        self._vm.play("tap f9 60")
+        self._vm.play("tap ctrl_r 60")
         return talk_state(self._vm)
 
     def end(self) -> None:
@@ -268,10 +268,10 @@ def test_anew_what_is_latched_is_silent_elsewhere_and_until_the_next_press(
             assert talk_state(latching) == "open"
             # Who holds the key is heard, since that is another state.
             number = len(talker.recordings()) + 1
-            latching.play("down f9")
+            latching.play("down ctrl_r")
             talker.wait_for_recording(number)
             assert talk_state(latching) == "closing"
-            latching.play("wait 300; up f9")
+            latching.play("wait 300; up ctrl_r")
             latching.run("keymodectl wait talk=silent --timeout 100")
             talker.wait_for_end()
             # And who latches it anew.

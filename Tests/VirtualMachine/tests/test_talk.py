@@ -14,7 +14,7 @@ from harness.talking import grabbed, kill_and_close_gate, reopen_gate, wait_for_
 from harness.typing import Person, followed
 from harness.vm import VirtualMachine
 from harness.watch import Change, Monitor, Watch
-from support.input_events import F9, RELEASE
+from support.input_events import RELEASE, RIGHTCTRL
 from support.talk import SETTINGS
 from support.waiting import wait_until
 
@@ -50,7 +50,7 @@ def trailed(release: int | None) -> tuple[Step, Step]:
     )
 
 
-TWO_TAPS = "tap f9 60; wait 100; tap f9 60"
+TWO_TAPS = "tap ctrl_r 60; wait 100; tap ctrl_r 60"
 LATCHED = (
     Step("press", "talking", 0),
     Step("release", "trailing", 1),
@@ -59,19 +59,19 @@ LATCHED = (
 )
 
 HANDS = {
-    "hold": ("tap f9 500", (Step("press", "talking", 0), *trailed(1))),
-    "short word": ("tap f9 150", (Step("press", "talking", 0), *trailed(1))),
-    "brush": ("tap f9 5", (Step("press", "talking", 0), *trailed(1))),
+    "hold": ("tap ctrl_r 500", (Step("press", "talking", 0), *trailed(1))),
+    "short word": ("tap ctrl_r 150", (Step("press", "talking", 0), *trailed(1))),
+    "brush": ("tap ctrl_r 5", (Step("press", "talking", 0), *trailed(1))),
     "two taps, and a tap that ends it": (
-        f"{TWO_TAPS}; wait 500; tap f9 60",
+        f"{TWO_TAPS}; wait 500; tap ctrl_r 60",
         (*LATCHED, Step("press", "closing", 4), Step("tap", "silent", 5)),
     ),
     "two taps, and a hold that talks on": (
-        f"{TWO_TAPS}; wait 500; tap f9 400",
+        f"{TWO_TAPS}; wait 500; tap ctrl_r 400",
         (*LATCHED, Step("press", "closing", 4), *trailed(5)),
     ),
     "press while trailing": (
-        "tap f9 400; wait 150; tap f9 400",
+        "tap ctrl_r 400; wait 150; tap ctrl_r 400",
         (
             Step("press", "talking", 0),
             Step("release", "trailing", 1),
@@ -80,7 +80,7 @@ HANDS = {
         ),
     ),
     "a press too late to latch": (
-        "tap f9 60; wait 450; tap f9 60",
+        "tap ctrl_r 60; wait 450; tap ctrl_r 60",
         (
             Step("press", "talking", 0),
             *trailed(1),
@@ -89,15 +89,15 @@ HANDS = {
         ),
     ),
     "Ctrl held": (
-        "down ctrl; wait 50; tap f9 300; wait 50; up ctrl; wait 500",
+        "down ctrl; wait 50; tap ctrl_r 300; wait 50; up ctrl; wait 500",
         (Step("press", "talking", 1), *trailed(2)),
     ),
     "Ctrl held, and up first": (
-        "down ctrl; wait 50; down f9; wait 50; up ctrl; wait 250; up f9",
+        "down ctrl; wait 50; down ctrl_r; wait 50; up ctrl; wait 250; up ctrl_r",
         (Step("press", "talking", 1), *trailed(3)),
     ),
     "Shift held for a capital": (
-        "down shift; wait 50; tap f9 300; wait 500; tap a; wait 50; up shift",
+        "down shift; wait 50; tap ctrl_r 300; wait 500; tap a; wait 50; up shift",
         (
             Step("shiftPressed", "on", 0, machine="shift"),
             Step("press", "talking", 1),
@@ -106,7 +106,7 @@ HANDS = {
         ),
     ),
     "Shift tapped for a capital": (
-        "tap shift; wait 50; tap f9 300; wait 500; tap a",
+        "tap shift; wait 50; tap ctrl_r 300; wait 500; tap a",
         (
             Step("shiftPressed", "on", 0, machine="shift"),
             Step("press", "talking", 2),
@@ -118,11 +118,11 @@ HANDS = {
 
 REACHED = {
     "silent": ("", ()),
-    "talking": ("down f9; wait 100", LATCHED[:1]),
-    "trailing": ("tap f9 60", LATCHED[:2]),
-    "again": ("tap f9 60; wait 100; down f9", LATCHED[:3]),
+    "talking": ("down ctrl_r; wait 100", LATCHED[:1]),
+    "trailing": ("tap ctrl_r 60", LATCHED[:2]),
+    "again": ("tap ctrl_r 60; wait 100; down ctrl_r", LATCHED[:3]),
     "open": (TWO_TAPS, LATCHED),
-    "closing": (f"{TWO_TAPS}; wait 400; down f9", (*LATCHED, Step("press", "closing", 4))),
+    "closing": (f"{TWO_TAPS}; wait 400; down ctrl_r", (*LATCHED, Step("press", "closing", 4))),
 }
 """How each state is reached."""
 
@@ -185,7 +185,7 @@ def play(guest: VirtualMachine, hand: Person, script: str) -> Watch:
         hand.play(script)
         if is_in_time(hand, script):
             return watch
-        hand.play("up f9")
+        hand.play("up ctrl_r")
         service.restart(guest)
         service.wait_until_followed(guest, hand.name)
     raise AssertionError("the host was always late")
@@ -255,7 +255,7 @@ def test_keyboard_that_is_unplugged_ends_what_it_began(guest: VirtualMachine, ha
             case _:
                 expect_trail(watch, before)
         service.wait_until_following(guest, 2)
-        hand.play("tap f9 100")
+        hand.play("tap ctrl_r 100")
         assert watch.states(3) == ["talking", "trailing", "silent"], f"nothing else after {state}"
 
 
@@ -278,7 +278,7 @@ def kill_in(state: str, guest: VirtualMachine, hand: Person) -> None:
     assert without_time(service.settled_state(guest)) == without_time(told)
     kill_and_close_gate(guest)
     if state in HELD:
-        hand.play("up f9")
+        hand.play("up ctrl_r")
     reopen_gate(guest)
     watch = Monitor(guest, after=told["sequence"], instance=told["instance"])
     service.wait_until_followed(guest, KEYBOARD)
@@ -287,7 +287,7 @@ def kill_in(state: str, guest: VirtualMachine, hand: Person) -> None:
     else:
         assert without_time(service.settled_state(guest)) == without_time(told)
         # The key still does what it did.
-        hand.play("tap f9 60")
+        hand.play("tap ctrl_r 60")
         (pressed,) = watch.changes(1)
         to = "closing" if state == "open" else "talking"
         expect([pressed], (Step("press", to, 0),), hand.stamps, *before)
@@ -311,7 +311,7 @@ def test_killed_daemon_ends_trailing_when_it_was_due(
             f"keymodectl wait talk=trailing --timeout 20; kill -KILL {pid}; {UPTIME}"
         )
         wait_until(lambda: clients(guest) > others, "the killer to wait")
-        hand.play("tap f9 60")
+        hand.play("tap ctrl_r 60")
         killed = microseconds(killer.wait())
         wait_for_gate(guest)
         due = hand.stamps[1] + TRAIL_US
@@ -335,16 +335,16 @@ def test_another_programs_grab_hides_no_release(guest: VirtualMachine, hand: Per
         pass
     # It ended while the key was down, which is no release.
     assert service.settled_state(guest)["states"]["talk"] == "talking"
-    hand.play("up f9")
+    hand.play("up ctrl_r")
     expect_trail(watch, before, hand.stamps[0])
 
     for _ in range(MOST_TRIES):
         watch, before = reach(guest, hand, "talking")
         with grabbed(guest, hand.node) as grabber:
             assert service.settled_state(guest)["states"]["talk"] == "talking"
-            hand.play("up f9")
+            hand.play("up ctrl_r")
             time, code, value = map(int, grabber.read_lines(1)[0].split())
-            assert (code, value) == (F9, RELEASE)
+            assert (code, value) == (RIGHTCTRL, RELEASE)
             found = expect_trail(watch, before)["time"]
             assert found > time
         # A busy host may wake the daemon late.
@@ -367,12 +367,12 @@ def test_reload_that_removes_the_machine_in_open_ends_it_and_a_later_one_begins_
     assert [*removed["state"]["states"]] == ["shift", "keyboard", "caps", "num"]
     assert "talk" not in removed["state"]["since"]
     # Its key means nothing now.
-    hand.play("tap f9 60")
+    hand.play("tap ctrl_r 60")
     service.reload(guest, SETTINGS)
     again = monitor.reply()
     assert (again["changes"], again["state"]["sequence"]) == ([], latched["sequence"])
     assert again["state"]["states"] == {**latched["states"], "talk": "silent"}
     assert "talk" not in again["state"]["since"]
-    hand.play("tap f9 300")
+    hand.play("tap ctrl_r 300")
     steps = (Step("press", "talking", 0), *trailed(1))
     expect(monitor.changes(3), steps, hand.stamps)
