@@ -136,7 +136,7 @@ def test_commands_of_readme_record_while_the_key_is_held(talk: Talk) -> None:
     seat = talk.seat
     seat.start_keymoded()
     # The others copy the configuration that this keymoded has, and apply it.
-    *_, record = readme.commands("Push-to-talk")
+    *_, record = readme.commands("Talk in three commands")
     seat.start_managed("sh", "-c", f"exec {record}")
     talk.hold()
     speech = seat.folder / "speech.wav"
