@@ -54,7 +54,8 @@ extension Controller {
   }
 
   /// The releases that a grab hid and on which any press at `time` depends, by device. They come
-  /// before all `inputs`, the first of which has this time.
+  /// before all `inputs`, the first of which has this time. Inlined, because a call copies the controller.
+  @inline(__always)
   private func missedReleases(
     beforeAllOf time: Time, in inputs: ArraySlice<Input>,
     _ keysUp: ([KeyCode], DeviceID) -> [KeyCode]
@@ -99,16 +100,19 @@ extension Controller {
   private func keysDeciding(
     pressOf key: KeyCode, at time: Time, _ device: DeviceKeys
   ) -> [KeyCode] {
-    let deciding: [KeyCode] =
-      switch key.meaning {
-      case _ where settings.bindings.boundKeys.contains(key): Modifiers.keys
-      // Shift decides nothing: the key types a character with it and without it.
-      case .character: Modifiers.commandKeys
-      case .navigation, .button, .other: openShifts.keys(of: device.device)
-      case .altGr, .inert, .bound: []
-      case .shift where settings.shiftTrigger == .always: []
-      case .shift: Modifiers.commandKeys + shortcutKeys(of: device.device, at: time)
-      }
+    let deciding: [KeyCode]
+    switch key.meaning {
+    case _ where settings.bindings.boundKeys.contains(key): deciding = Modifiers.keys
+    // Shift decides nothing: the key types a character with it and without it.
+    case .character: deciding = Modifiers.commandKeys
+    case .navigation, .button, .other: deciding = openShifts.keys(of: device.device)
+    case .altGr, .inert, .bound: return []
+    case .shift where settings.shiftTrigger == .always: return []
+    case .shift:
+      // Filtered first, so that this takes no memory unless such a key is down.
+      return Modifiers.commandKeys.filter(device.down.contains)
+        + shortcutKeys(of: device.device, at: time)
+    }
     return deciding.filter(device.down.contains)
   }
 

@@ -85,11 +85,30 @@ public struct Controller: Sendable {
       awaitedReleases: openUses.awaited(in: settings))
   }
 
-  /// Counts the times at which settings have added or removed machines.
-  public var machineSets: Int { machines.sets }
-
   /// Changes whenever the ``snapshot`` may have changed.
   public var revision: Int { machines.revision + openUses.revision }
+
+  /// What the daemon needs to know of a controller after each batch.
+  public struct Outlook: Hashable, Sendable {
+    /// See ``Controller/revision``.
+    public let revision: Int
+    /// Counts the times at which settings have added or removed machines.
+    public let machineSets: Int
+    /// See ``Controller/deadline``.
+    public let deadline: Time?
+    /// See ``Controller/wakeTime``.
+    public let wakeTime: Time?
+  }
+
+  /// The outlook now. Its getter is mutating, because every other one first copies the controller.
+  public var outlook: Outlook {
+    mutating get {
+      let deadline = deadline
+      return Outlook(
+        revision: revision, machineSets: machines.sets, deadline: deadline,
+        wakeTime: earlier(nextCheck, deadline))
+    }
+  }
 
   // MARK: Inputs
 

@@ -18,8 +18,11 @@ final class Engine {
     Set(ring.changes(after: messageStart, upTo: ring.latest).map(\.machine))
   }
 
-  /// See ``Controller/machineSets``.
-  var machineSets: Int { read { $0.machineSets } }
+  /// What the controller's ``Controller/outlook`` was after the last batch.
+  private var outlook: Controller.Outlook
+
+  /// See ``Controller/Outlook/machineSets``.
+  var machineSets: Int { outlook.machineSets }
 
   /// The ID of the change sequence.
   let instance: String
@@ -42,6 +45,7 @@ final class Engine {
     self.store = store
     let contents = store?.contents
     controller = Controller(settings: settings)
+    outlook = controller.outlook
     instance = contents?.state.instance ?? ServiceManager.randomName()
     let last = contents?.state.states.sequence ?? 0
     let kept = contents?.changes ?? []
@@ -51,6 +55,7 @@ final class Engine {
       let entered = contents.state.states.entries.compactMap(\.since).max()
       changes = controller.resume(
         contents.snapshot, changedLast: kept.last?.time ?? entered, at: now)
+      outlook = controller.outlook
     }
     for change in kept + changes { ring.append(change) }
     changesBefore = ring.latest
@@ -64,12 +69,13 @@ final class Engine {
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }
   ) -> Bool {
     for case .synchronized in batch.inputs { losses += 1 }
-    let before = (revision: revision, machineSets: machineSets)
     let changes = controller.take(batch, keysUp: keysUp)
+    let (before, now) = (outlook, controller.outlook)
+    outlook = now
     for change in changes { ring.append(change) }
     // Not only for a change: the store also keeps which releases are awaited.
-    if revision != before.revision { commit(changes.count, at: batch.reached) }
-    return !changes.isEmpty || machineSets != before.machineSets
+    if now.revision != before.revision { commit(changes.count, at: batch.reached) }
+    return !changes.isEmpty || now.machineSets != before.machineSets
   }
 
   /// Forgets all changes so far, in the store too; the sequence goes on.
@@ -98,12 +104,10 @@ final class Engine {
   /// Reads from the controller in place: a property of a class would first be copied as a whole.
   private func read<Value>(_ value: (inout Controller) -> Value) -> Value { value(&controller) }
 
-  private var revision: Int { read { $0.revision } }
-
   /// When ``process(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
   ///
   /// - Parameter asking: whether to wake also for `keysUp`, because it can find released keys.
-  func wakeTime(asking: Bool) -> Time? { read { asking ? $0.wakeTime : $0.deadline } }
+  func wakeTime(asking: Bool) -> Time? { asking ? outlook.wakeTime : outlook.deadline }
 
   /// The states of all machines.
   var states: States { read { $0.states } }
