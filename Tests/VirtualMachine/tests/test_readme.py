@@ -77,7 +77,7 @@ def test_key_talks_after_the_commands_without_a_group(vm: VirtualMachine, user: 
     assert "keymoded is already the newest version" in again.stdout
     user.run(configure)
     hold_to_talk(vm, user)
-    assert vm.run(f"id -nG {USER}").stdout.split() == [USER, "sudo"]
+    assert vm.run(f"id -nG {USER}").stdout.split() == [USER]
 
 
 def hold_to_talk(vm: VirtualMachine, user: Session) -> None:
