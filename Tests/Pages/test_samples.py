@@ -15,7 +15,7 @@ from reader import Reader, install
 from samples import Command, Sample, commands, pages, samples
 from support.checkout import CHECKOUT
 from support.fifo_keyboard import FifoKeyboard
-from support.input_events import COMPOSE, LEFTSHIFT
+from support.input_events import COMPOSE, INSERT, LEFTSHIFT
 
 F10 = 68
 
@@ -103,6 +103,8 @@ FOLLOWING: Mapping[str, tuple[int, str]] = {
         "off prepareToEditText unknown\non prepareToEditText unknown\n",
     ),
     "keymodectl watch --json": (LEFTSHIFT, ""),
+    # Its time comes with the state.
+    "{ keymodectl watch --format 'keymoded": (INSERT, "…prepareToEditText | …\neditingText | …"),
     'printf \'{"method":"org.keymoded.Controller.Monitor"': (LEFTSHIFT, "off\non\n"),
 }
 
@@ -209,13 +211,13 @@ def run_command(command: Command, folder: str, reader: Reader) -> None:
     """Runs a command of a page."""
     following = listed(FOLLOWING, command.text)
     if following is None:
-        status, printed = reader.run("sh", "-euc", command.text, folder=folder)
+        status, printed = reader.run("sh", "-ec", command.text, folder=folder)
         assert status == 0, f"{command}: {reader.complaints}"
         if command.output.strip():
             expect(command.output, printed, command)
         return
     key, printed = FOLLOWING[following]
-    program = reader.start("sh", "-euc", command.text, folder=folder)
+    program = reader.start("sh", "-ec", command.text, folder=folder)
     shown = command.output or printed
     begins = "wait" not in command.text
     status = reader.follow(program, key, lambda: is_shown(shown, reader.printed), begins)
@@ -231,7 +233,7 @@ def expect_need_of_a_manager(command: Command, reader: Reader) -> None:
     assert reader.run("keymodectl", "recipe", "push-to-talk")[0] == 0
     reader.start_keymoded()
     (reader.home / "emoji.txt").touch()
-    status, _ = reader.run("sh", "-euc", command.text.replace("while ", "while --any-session ", 1))
+    status, _ = reader.run("sh", "-ec", command.text.replace("while ", "while --any-session ", 1))
     assert status == 1, f"{command}: {reader.complaints}"
     assert "because systemd could not end it" in reader.complaints, f"{command}: {reader.complaints}"
 
@@ -310,6 +312,15 @@ def test_every_list_is_of_samples_that_exist() -> None:
     assert LISTED_LANGUAGES.keys() <= languages
     for page in RECIPES:
         assert page in pages() or any(sample.text.startswith(page) for sample in every), page
+
+
+def test_lines_for_i3blocks_show_the_state(reader: Reader) -> None:
+    (row,) = re.findall(r"^\| i3blocks \|.*", (CHECKOUT / "docs/bars.md").read_text(), re.MULTILINE)
+    (reader.home / "i3blocks.conf").write_text("\n".join(re.findall(r"`(.*?)`", row)) + "\n")
+    reader.start_keymoded()
+    bar = reader.start("i3blocks", "-c", "i3blocks.conf")
+    shown = '…"full_text":"prepareToEditText"…"full_text":"editingText"…'
+    reader.follow(bar, INSERT, lambda: is_shown(shown, reader.printed), begins=True)
 
 
 def test_samples_are_found() -> None:
