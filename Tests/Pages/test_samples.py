@@ -265,7 +265,8 @@ def verify_unit(sample: Sample, reader: Reader) -> None:
     )
     is_user = bool(place["user"] or place["manager"])
     name = place["user"] or place["system"] or f"{place['edited']}.service.d/override.conf"
-    folder = reader.home / ".config/systemd/user" if is_user else Path("/etc/systemd/system")
+    # Only root could write to /etc/systemd.
+    folder = reader.home / ".config/systemd/user" if is_user else Path("/run/systemd/system")
     unit = name.partition(".d/")[0]
     # What the unit runs may be a program that this machine does not have.
     programs = re.findall(r"^ExecStart=([\w-]+)", sample.text, re.MULTILINE)
