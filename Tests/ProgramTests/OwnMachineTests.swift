@@ -63,6 +63,7 @@ struct OwnMachineTests {
     }
     let mute = Self.talk.replacing("talk:", with: "mute:").replacing("machines:\n", with: "")
     try daemon.configure(RunningDaemon.withoutDevices + Self.talk + mute)
+    kill(daemon.process.processIdentifier, SIGHUP)
     #expect(try watch.line().hasSuffix("mute is silent"))
     watch.terminate()
   }
