@@ -22,6 +22,16 @@ struct AdviceTests {
     #expect(refused.errors == "keymodectl: no permission to use '\(folder)/state.sock'\n")
   }
 
+  @Test("a socket in place of its folder is told")
+  func socketForFolder() throws {
+    let daemon = try RunningDaemon()
+    let ended = try run("keymodectl", "state", "--socket-dir", daemon.stateSocket)
+    #expect(ended.status == 3)
+    #expect(
+      ended.errors.hasSuffix(
+        "\n'\(daemon.stateSocket)' is no folder; '--socket-dir' takes the folder of the sockets\n"))
+  }
+
   @Test("a service that is masked is not to be started, but to be unmasked first")
   func masked() throws {
     // Folders /etc and /run of its own.

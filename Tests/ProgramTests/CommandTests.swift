@@ -336,7 +336,18 @@ struct CommandTests {
         "keymodectl", "watch --lines --format x", "--lines and --format cannot be used together"
       ),
       ("keymodectl", "state --no-wait", "option '--no-wait' works only with wait, watch and while"),
-      ("keymodectl", "trigger", "trigger takes one event"),
+      (
+        "keymodectl", "trigger talk press",
+        "trigger takes one event, such as tapTextField or talk.press"
+      ),
+      (
+        "keymodectl", "state talk=open",
+        "'talk=open' is not the name of a machine, which has lower-case letters and digits only"
+      ),
+      (
+        "keymodectl", "record typing.yaml",
+        "'typing.yaml' is no device such as /dev/input/event3; '--output typing.yaml' is for the recording"
+      ),
       ("keymodectl", "wait", "wait takes at least one MACHINE=STATE"),
       ("keymodectl", "wait shift", "'shift' is not MACHINE=STATE"),
       ("keymodectl", "while", "while takes at least one MACHINE=STATE"),

@@ -45,6 +45,29 @@ struct OwnMachineTests {
         .contains("trailing --> silent: timedOut [after 1 ms]"))
   }
 
+  @Test("watch of a machine that is not there says so, names the others, and prints no bare time")
+  func absent() throws {
+    let daemon = try RunningDaemon.following(
+      configuration: RunningDaemon.withoutDevices + Self.talk)
+    let misspelt = try daemon.ask("watch", "tlak")
+    #expect((misspelt.status, misspelt.output) == (2, ""))
+    #expect(misspelt.errors.contains("unknown machine 'tlak'; did you mean 'talk'?"))
+    let watch = try RunningProgram(
+      "\(Place.programs)/keymodectl", ["watch", "mute", "--socket-dir", daemon.sockets])
+    try wait(for: "the warning") {
+      watch.errors == """
+        keymodectl: keymoded has no machine 'mute', but shift, keyboard, talk, caps and num;
+        waiting for a configuration that has it
+
+        """
+    }
+    let mute = Self.talk.replacing("talk:", with: "mute:").replacing("machines:\n", with: "")
+    try daemon.configure(RunningDaemon.withoutDevices + Self.talk + mute)
+    kill(daemon.process.processIdentifier, SIGHUP)
+    #expect(try watch.line().hasSuffix("mute is silent"))
+    watch.terminate()
+  }
+
   @Test(
     "a reload that removes it sends every subscriber the states, and one that brings it back too")
   func reloaded() throws {

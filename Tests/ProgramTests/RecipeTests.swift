@@ -40,7 +40,9 @@ struct RecipeTests {
     #expect(try files() == [])
     let again = try recipe("push-to-talk", "--remove")
     #expect(again.status == 1)
-    #expect(again.errors == "keymodectl: cannot remove '\(file)': No such file or directory\n")
+    #expect(
+      again.errors
+        == "keymodectl: the recipe 'push-to-talk' is not installed: there is no '\(file)'\n")
   }
 
   @Test("the service may read the file, whatever the umask is")
@@ -68,6 +70,10 @@ struct RecipeTests {
       "--key", "Rigth_Ctrl")
     try expect(4, "by default 'Esc' is bound to tapBlankArea; ", "panel", "--key", "Esc")
     try expect(2, "unknown recipe 'panell'; did you mean 'panel'?\n", "panell")
+    try expect(2, "recipe takes one name; --key names a key\n", "push-to-talk", "F8")
+    let names = "capitals, layers, panel, push-to-mute or push-to-talk"
+    try expect(2, "--key needs the name of a recipe: \(names)\n", "--key", "F8")
+    try expect(2, "--remove needs the name of a recipe: \(names)\n", "--remove")
     try expect(2, "the recipe 'capitals' has no key\n", "capitals", "--key", "F8")
     try expect(2, "--remove needs no --key\n", "push-to-talk", "--key", "F8", "--remove")
     // Another file may need the names of the one that is to be removed.

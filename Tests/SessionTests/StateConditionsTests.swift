@@ -45,7 +45,12 @@ struct StateConditionsTests {
       (["off,on"], "'off,on' is not MACHINE=STATE"),
       (["shift"], "'shift' is not MACHINE=STATE"), (["shift="], "'shift=' is not MACHINE=STATE"),
       (["shift=on,"], "'shift=on,' is not MACHINE=STATE"), (["=on"], "'=on' is not MACHINE=STATE"),
-      ([""], "'' is not MACHINE=STATE"),
+      (["talk:open"], "'talk:open' is not MACHINE=STATE; did you mean talk=open?"),
+      (["talk==open"], "'talk==open' is not MACHINE=STATE; did you mean talk=open?"),
+      (
+        ["talk!=silent"],
+        "'talk!=silent' is not MACHINE=STATE; name the states that count: talk=STATE,STATE"
+      ), ([""], "'' is not MACHINE=STATE"),
       (["capsLock=on"], "unknown machine 'capsLock'; expected shift, keyboard, caps or num"),
       (["caps=lit"], "unknown state 'lit' of caps; expected unknown, off or on"),
       (["num=on,1"], "unknown state '1' of num; expected unknown, off or on"),

@@ -730,16 +730,21 @@ def test_keymodectl_and_the_keeper_sleep_while_no_command_runs_and_nothing_happe
 class OnTerminal:
     """`keymodectl while` with a terminal for its input and its messages."""
 
-    def __init__(self, person: Person, *options: str) -> None:
+    def __init__(self, person: Person, *options: str, shell: tuple[str, ...] = ()) -> None:
+        """Starts it, or a shell that has the terminal and is told to start it."""
         self.person = person
         # The test keeps both descriptors, so that the terminal's settings stay readable.
         self.master, self.terminal = pty.openpty()
         os.set_blocking(self.master, False)
         self.text = ""
         command = ("keymodectl", "while", "--any-session", *options, "keyboard=editingText", "--")
-        self.process = person.start(
-            *command, "sleep", "1000", stdin=self.terminal, stderr=self.terminal
-        )
+        command += ("sleep", "1000")
+        streams = {"stdin": self.terminal, "stderr": self.terminal}
+        if not shell:
+            self.process = person.start(*command, **streams)
+            return
+        self.process = person.start(*shell, **streams, stdout=self.terminal)
+        self.type(" ".join(command) + "\r")
 
     def shows(self, text: str) -> bool:
         """Whether the terminal has shown this text."""
@@ -751,6 +756,9 @@ class OnTerminal:
 
     def wait_for(self, text: str) -> None:
         wait_until(lambda: self.shows(text), f"{text!r}")
+
+    def type(self, text: str) -> None:
+        os.write(self.master, text.encode())
 
     @property
     def echoes(self) -> bool:
@@ -801,5 +809,66 @@ def test_terminal_is_quiet_with_an_option(person: Person) -> None:
         wait_until(lambda: bool(person.pids("sleep")), "the command")
         running.interrupt()
         assert not running.shows("keymodectl")
+    finally:
+        running.close()
+
+
+# An interactive shell with a terminal of its own, which neither edits lines nor changes the echo.
+SHELL = ("setsid", "--ctty", "dash", "-i")
+
+
+def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(person: Person) -> None:
+    running = OnTerminal(person, shell=SHELL)
+    try:
+        running.wait_for("keymodectl: waiting for keyboard=editingText; Ctrl+C ends it\r\n")
+        wait_until(lambda: not running.echoes, "the silence")
+        enter(person)
+        running.wait_for("keymodectl: started sleep\r\n")
+        running.type("\x1a")
+        running.wait_for("keymodectl: sleep ended\r\n")
+        running.wait_for("Stopped")
+        assert running.echoes
+        # The shell takes commands, and shows them.
+        running.type("echo $((6 * 7))\r")
+        running.wait_for("42\r\n")
+
+        # The state counts once it is entered again.
+        running.type("fg\r")
+        wait_until(lambda: not running.echoes, "the silence again")
+        running.type("\x1b[20~" * 20)
+        assert running.text.count("started sleep") == 1
+        leave(person)
+        enter(person)
+        wait_until(
+            lambda: running.shows("") and running.text.count("started sleep") == 2, "a start"
+        )
+        running.type("\x03")
+        wait_until(lambda: running.echoes, "the echo after the end")
+        assert "20~" not in running.text
+        running.type("exit\r")
+        assert running.process.wait(BOUND_SECONDS) in (0, 130)
+    finally:
+        running.close()
+
+
+def test_ctrl_z_while_it_waits_stops_it_and_bg_leaves_the_terminal_to_the_shell(
+    person: Person,
+) -> None:
+    running = OnTerminal(person, shell=SHELL)
+    try:
+        running.wait_for("keymodectl: waiting for keyboard=editingText; Ctrl+C ends it\r\n")
+        wait_until(lambda: not running.echoes, "the silence")
+        running.type("\x1a")
+        running.wait_for("Stopped")
+        running.type("bg\r")
+        running.type("echo $((6 * 7))\r")
+        running.wait_for("42\r\n")
+        enter(person)
+        running.wait_for("keymodectl: started sleep\r\n")
+        assert running.echoes
+        running.type("fg\r")
+        wait_until(lambda: not running.echoes, "the silence in the foreground")
+        running.type("\x03")
+        wait_until(lambda: running.echoes, "the echo after the end")
     finally:
         running.close()

@@ -18,7 +18,9 @@ extension ConfigurationReader {
   mutating func readMachines(_ node: Node) -> Bool {
     guard case .mapping(let pairs) = node.content else {
       if !node.isEmpty {
-        fail("machines must be a mapping of names\(colonHint(node.text ?? ""))", at: node)
+        fail(
+          "machines must be a mapping of names, such as 'talk: { initial: silent, rows: … }'"
+            + colonHint(node.text ?? ""), at: node)
       }
       return node.isEmpty
     }
@@ -76,7 +78,7 @@ extension ConfigurationReader {
     for pair in pairs {
       // Neither a name that cannot be one, nor one that occurs again.
       guard let state = pair.key.text, unread.remove(state) != nil else { continue }
-      let (node, timeout) = rowsByEvents(pair.value, states)
+      let (node, timeout) = rowsByEvents(pair.value, states, isOwn: true)
       timeouts[state] = timeout
       guard case .mapping(let byEvents) = node.content else {
         if !node.isEmpty { fail("'\(state)' must be a mapping of events to states", at: node) }
@@ -87,7 +89,7 @@ extension ConfigurationReader {
       var unreadEvents = Set(ofState)
       for row in byEvents {
         guard let event = row.key.text, unreadEvents.remove(event) != nil,
-          let next = self.state(row.value, among: states)
+          let next = self.state(row.value, among: states, isOwn: true)
         else { continue }
         rows.append(.init(state, event, next))
       }

@@ -55,11 +55,14 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// The state that a value names; `nil` after an error.
-  mutating func state(_ node: Node, among states: [String]) -> String? {
+  /// The state that a value names; `nil` after an error. `isOwn` for a machine of the user's own.
+  mutating func state(_ node: Node, among states: [String], isOwn: Bool = false) -> String? {
     guard let name = scalar(node) else { return nil }
     if states.contains(name) { return name }
-    fail("unknown state '\(name)'; \(suggestion(for: name, among: states))", at: node)
+    let hint =
+      isOwn && nearest(to: name, among: states) == nil
+      ? "; each state has a line below 'rows:', such as '\(name): {}'" : ""
+    fail("unknown state '\(name)'; \(suggestion(for: name, among: states))\(hint)", at: node)
     return nil
   }
 
@@ -143,7 +146,7 @@ extension ConfigurationReader {
 
   /// The rows of one state by events, and the one by time: `after 10m: silent`.
   mutating func rowsByEvents(
-    _ node: Node, _ states: [String]
+    _ node: Node, _ states: [String], isOwn: Bool = false
   ) -> (byEvents: Node, timeout: StateTable.Timeout?) {
     guard case .mapping(let pairs) = node.content else { return (node, nil) }
     var timeout: StateTable.Timeout?
@@ -157,7 +160,7 @@ extension ConfigurationReader {
         fail("write the time behind 'after', such as 'after 10m'", at: pair.key)
       } else if let time = duration(
         words[1], at: pair.key, from: .milliseconds(1), upTo: .seconds(86_400)),
-        let next = state(pair.value, among: states)
+        let next = state(pair.value, among: states, isOwn: isOwn)
       {
         timeout = StateTable.Timeout(after: time, next: next)
       }

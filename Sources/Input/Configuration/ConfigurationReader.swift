@@ -54,6 +54,9 @@ struct ConfigurationReader {
     var locks = Set(Lock.allCases)
     if let list {
       locks = []
+      if case .mapping = list.content {
+        return fail("locks must be a list, such as [caps, num]", at: list)
+      }
       for node in list.elements {
         guard let name = scalar(node) else { continue }
         guard let lock = Lock.allCases.first(where: { $0.machine.rawValue == name }) else {
@@ -177,7 +180,11 @@ extension ConfigurationReader {
       guard let name = scalar(key) else { continue }
       if !isKnown.contains(name) {
         guard key.mark.file >= first else { continue }
-        fail(unknownName(name, kind, among: known), at: key)
+        let isMachine = kind == "setting" && value["rows"] != nil && Machine.isOwnName(name)
+        fail(
+          isMachine && known.contains("machines")
+            ? "'\(name)' belongs below 'machines:'" : unknownName(name, kind, among: known), at: key
+        )
       } else if values.updateValue(value, forKey: name) != nil {
         fail("duplicate \(kind) '\(name)'", at: key)
       }

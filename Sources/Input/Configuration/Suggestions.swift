@@ -5,9 +5,21 @@ import Terminal
 /// The message about an unknown name of a setting, an event or a state: with the most similar name,
 /// or all names.
 func unknownName(_ name: String, _ kind: String, among known: [String]) -> String {
+  if known == SettingNames.machine, SettingNames.table.contains(name) {
+    return "a machine of your own has no '\(name)': its states are the names below 'rows:', "
+      + "its events those in the rows"
+  }
   if kind == "setting", let place = place(of: name) { return "'\(name)' belongs below \(place)" }
   if kind.hasPrefix("event"), let event = known.first, KeyCode(writtenAs: name) != nil {
     return "'\(name)' is a key: write the event first, such as '\(event): [\(name)]'"
+  }
+  if kind == "state", let dot = name.firstIndex(of: "."),
+    !known.contains(where: { $0.hasPrefix(name[...dot]) })
+  {
+    let (machine, state) = (name[..<dot], name[name.index(after: dot)...])
+    return "unknown state '\(name)'; "
+      + (known.contains(String(state))
+        ? "write '\(state)' alone" : "there is no machine '\(machine)' below 'machines:'")
   }
   let mayBeOwn = ["state", "event"].contains(kind) && nearest(to: name, among: known) == nil
   return "unknown \(kind) '\(name)'; \(suggestion(for: name, among: known))"

@@ -53,6 +53,10 @@ private func isMember(of group: String) -> Bool {
 /// How to start a daemon that serves in this directory.
 func advice(_ directory: String) -> TerminalText {
   guard directory == SocketDirectory.system else {
+    var status = stat()
+    if stat(directory, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+      return "'\(directory)' is no folder; '--socket-dir' takes the folder of the sockets"
+    }
     return "start one with 'keymoded --socket-dir \(directory)'"
   }
   return isMasked

@@ -92,7 +92,9 @@ private struct Doctor {
   func keyboards() -> Finding {
     let count = (try? address.ask(.devices))?.count(where: \.isKeyboard)
     let text = count.map { "keyboards followed: \($0)" } ?? status.prefix { $0 != ";" }.description
-    if text.hasSuffix(" 0") { return (false, "\(text):\n'sudo keymodectl devices' says why") }
+    if text.hasSuffix(" 0") {
+      return (false, "none is followed:\n'sudo keymodectl devices' says why")
+    }
     return text.isEmpty ? (nil, "'sudo keymodectl devices' shows them") : (true, "\(text)")
   }
 

@@ -8,10 +8,13 @@ func recipe(_ invocation: Invocation) throws -> Int32 {
   let (arguments, operands) = (invocation.arguments, invocation.operands)
   let recipes = try installedRecipes()
   guard let name = operands.first else {
+    for option in ["--key", "--remove"] where arguments.isGiven(option) {
+      throw UsageError("\(option) needs the name of a recipe: \(listed(recipes.map(\.name), "or"))")
+    }
     try Output.print(recipeList(recipes).fitted)
     return ExitStatus.done
   }
-  guard operands.count == 1 else { throw UsageError("recipe takes one name at most") }
+  guard operands.count == 1 else { throw UsageError("recipe takes one name; --key names a key") }
   guard let recipe = recipes.first(where: { $0.name == name }) else {
     throw UsageError(
       "unknown recipe '\(name)'; \(suggestion(for: name, among: recipes.map(\.name)))")
@@ -33,6 +36,10 @@ func recipe(_ invocation: Invocation) throws -> Int32 {
   do throws(SystemError) {
     try replace(file, in: folder, by: text)
   } catch {
+    guard error.code != ENOENT || !isRemoved else {
+      complain("the recipe '\(name)' is not installed: there is no '\(file)'")
+      return ExitStatus.no
+    }
     guard [EACCES, EPERM].contains(error.code), geteuid() != 0 else { throw error }
     let words = CommandLine.arguments.dropFirst().joined(separator: " ")
     complain("\(error);\nonly root may change it: 'sudo keymodectl \(words)'")

@@ -1,4 +1,5 @@
 import Configuration
+import Glibc
 import Recordings
 import System
 import Terminal
@@ -16,6 +17,11 @@ func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
 }
 
 private func request(_ operands: [String], _ arguments: Arguments) throws -> RecordingRequest {
+  for operand in operands where !operand.contains("/") && access(operand, F_OK) != 0 {
+    throw UsageError(
+      "'\(operand)' is no device such as /dev/input/event3; '--output \(operand)' is for the recording"
+    )
+  }
   // What is bound on this machine stays readable.
   let configuration = try configuration(arguments, isOfMachine: true)
   let settings = configuration.settings

@@ -7,7 +7,9 @@ import Wire
 
 /// `keymodectl trigger EVENT`: sends an event instead of a key.
 func trigger(_ invocation: Invocation) throws -> Int32 {
-  guard invocation.operands.count == 1 else { throw UsageError("trigger takes one event") }
+  guard invocation.operands.count == 1 else {
+    throw UsageError("trigger takes one event, such as tapTextField or talk.press")
+  }
   let (event, daemon) = (invocation.operands[0], invocation.daemon)
   let reply: TriggerMessage
   do throws(ClientError) {

@@ -37,6 +37,7 @@ func watch(_ invocation: Invocation) throws -> Int32 {
   guard given.count < 2 || given == ["--waybar", "--format"] else {
     throw UsageError("\(given[0]) and \(given[1]) cannot be used together")
   }
+  if let machine, !Machine.shipped.contains(machine) { try check(machine, invocation.arguments) }
   let request = WatchRequest(
     directory: invocation.daemon.directory, machine: machine, mayWait: invocation.mayWait)
   if arguments.has("--waybar") || arguments.isGiven("--format") {
@@ -55,6 +56,20 @@ func watch(_ invocation: Invocation) throws -> Int32 {
   }
   let lines = WatchedLines(request, asJSON: invocation.asJSON)
   return try untilUnread(request, of: request.machines) { try lines.take($0) }
+}
+
+/// Warns if there is no machine of this name, but another configuration may bring it.
+///
+/// - Throws: `UsageError` if the name is misspelt.
+private func check(_ machine: Machine, _ arguments: Arguments) throws {
+  let known = machines(arguments["--socket-dir"], arguments["--config"]).map(\.name)
+  if known.contains(machine.rawValue) { return }
+  guard nearest(to: machine.rawValue, among: known) == nil else {
+    throw UsageError(unknown: machine, among: known)
+  }
+  complain(
+    "keymoded has no machine '\(machine)', but \(listed(known));\nwaiting for a configuration that has it"
+  )
 }
 
 /// Follows the daemon until the reader of standard output has closed it. Otherwise a watch would
@@ -99,8 +114,12 @@ private final class WatchedLines {
       hasStates = true
       let line = ChangeLine.text(
         of: state.states, at: state.time, for: request.machine.map { [$0] })
+      // A machine that is not there has no state to show.
+      let isShown = request.machine.map { state.states[$0] != nil } ?? true
       if !asJSON {
-        try output.line(line + (missed.map { " (missed \($0))" } ?? ""))
+        if isShown || missed != nil {
+          try output.line(line + (missed.map { " (missed \($0))" } ?? ""))
+        }
       } else if missed == nil {
         try output.line(json: state)
       }

@@ -170,7 +170,7 @@ struct Parser: ~Copyable {
     ),
     (problem: "document start", hint: "begin all settings in the same column"),
     (problem: "expected key", hint: "indent this line like the others of its group"),
-    (problem: "node content", hint: "a value is missing"),
+    (problem: "node content", hint: "a value or a closing bracket is missing"),
     (problem: "expected ':'", hint: "a space must follow ':'"),
     (problem: "start any token", hint: "indent with spaces, and quote special characters"),
   ]

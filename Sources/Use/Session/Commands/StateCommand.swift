@@ -93,7 +93,9 @@ public final class StateCommand {
     ServiceManager.notify("READY=1")
     let unit = try CommandUnit(grace: grace)
     let heeded = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP].filter { !Signals.isIgnored($0) }
-    let signals = try loop.addSignals(heeded) { [self] in heed($0) }
+    var signals = try loop.addSignals(heeded) { [self] in heed($0) }
+    // A shell's `fg` may have brought this program from the background.
+    signals += try loop.addSignals([SIGCONT]) { [self] _ in terminal?.enter() }
     let contained = try ContainedCommand(command, in: unit, grace: grace, on: loop) {
       [self] in ended($0)
     }

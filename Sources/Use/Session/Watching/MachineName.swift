@@ -8,6 +8,10 @@ extension Machine {
   public init(argument name: String) throws(UsageError) {
     self.init(rawValue: name)
     guard isPossible else {
+      guard name.allSatisfy({ $0.isLetter || $0.isNumber }) else {
+        throw UsageError(
+          "'\(name)' is not the name of a machine, which has lower-case letters and digits only")
+      }
       throw UsageError(unknown: self, among: Machine.shipped.map(\.rawValue))
     }
   }

@@ -26,7 +26,8 @@ public struct StateConditions: Hashable, Sendable {
       let parts = operand.split(separator: "=", maxSplits: 1).map(String.init)
       let states = (parts.last ?? "").split(separator: ",", omittingEmptySubsequences: false)
         .map(String.init)
-      guard parts.count == 2, !states.contains("") else {
+      let isCondition = parts.count == 2 && !states.contains { $0.isEmpty || $0.hasPrefix("=") }
+      guard isCondition, !parts[0].hasSuffix("!") else {
         throw UsageError("'\(operand)' is not MACHINE=STATE\(Self.hint(about: operand))")
       }
       let machine = try Machine(argument: parts[0])
@@ -46,6 +47,13 @@ public struct StateConditions: Hashable, Sendable {
 
   /// A hint about an operand that is perhaps the state of a machine alone.
   private static func hint(about operand: String) -> TerminalText {
+    let words = operand.split { ":=!".contains($0) }
+    if words.count == 2, operand.contains("!") {
+      return "; name the states that count: \(String(words[0]))=STATE,STATE"
+    }
+    if words.count == 2, operand.contains(":") || operand.contains("==") {
+      return "; did you mean \(String(words[0]))=\(String(words[1]))?"
+    }
     let shift = ShiftRules().stateNames
     guard let state = nearest(to: operand, among: shift + StateTable.standard.stateNames),
       operand.count > 2, !operand.utf8.contains(UInt8(ascii: "=")),
