@@ -46,16 +46,18 @@ extension Duration {
     guard range.contains(self) else { throw .outside }
   }
 
-  /// A duration of whole microseconds, as ``init(written:within:)`` reads it.
+  /// In microseconds, from the largest.
+  private static let units: [(size: Int64, name: String)] = [
+    (3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"), (1000, "ms"), (1, "us"),
+  ]
+
+  /// A duration of whole microseconds, as ``init(written:within:)`` reads it: as a whole number of the
+  /// largest unit. None at all is `0s`.
   public var written: String {
     let microseconds = wholeMicroseconds
-    for (size, unit) in [(3_600_000_000 as Int64, "h"), (60_000_000, "m")]
-    where microseconds >= size && microseconds.isMultiple(of: size) {
-      return "\(microseconds / size)\(unit)"
-    }
-    if microseconds.isMultiple(of: 1_000_000) { return "\(microseconds / 1_000_000)s" }
-    if microseconds.isMultiple(of: 1000) { return "\(microseconds / 1000)ms" }
-    return "\(microseconds)us"
+    let largest = microseconds == 0 ? 1_000_000 : microseconds.magnitude
+    let unit = Self.units.first { $0.size <= largest && microseconds.isMultiple(of: $0.size) }
+    return unit.map { "\(microseconds / $0.size)\($0.name)" } ?? "\(microseconds)us"
   }
 }
 
