@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from person import DAEMON, NO_DEVICES, Person
@@ -61,19 +62,29 @@ class Talking(Person):
         self.wait_for_calls(COMMANDS[unit][0])
 
     def press_until(self, start: str) -> None:
-        """Presses the key until this has been called: `keymodectl while` may not be connected yet."""
+        """Presses the key until this has been called.
+
+        `keymodectl while` is connected by then, but the daemon may not have read what it asks for.
+        """
+        wait_until(self.has_reader, "a connection")
 
         def calls() -> bool:
             if self.talk != "silent":
                 self.trigger(RELEASE)
                 self.run("keymodectl", "wait", "talk=silent")
             self.trigger(PRESS)
-            end = time.monotonic() + 1
+            end = time.monotonic() + 5
             while start not in self.calls and time.monotonic() < end:
                 time.sleep(0.01)
             return start in self.calls
 
         wait_until(calls, start)
+
+    def has_reader(self) -> bool:
+        """Whether a program is connected to the daemon, to read the states."""
+        socket, connected = str(self.sockets / "state.sock"), "03"
+        sockets = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()]
+        return any(line[5] == connected and line[-1] == socket for line in sockets)
 
     @property
     def talk(self) -> str:
