@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from seat import Seat
+from support.waiting import BOUND_SECONDS
 
 # What Debian's pipewire.conf loads for sound, except access to devices, the real-time kit and the
 # portal, which need a system bus. The microphone's clock is the computer's.
@@ -100,6 +101,19 @@ class Sound:
         ports = self.seat.run("pw-link", "--output").splitlines()
         port = next(port for port in ports if port.startswith("tone:"))
         self.seat.run("pw-link", "--disconnect", port, "microphone:input_MONO")
+
+    def speak(self, sentence: str) -> None:
+        """Has the microphone record this sentence, and returns once it is said."""
+        seat = self.seat
+        # The voice of a person, in pieces: no recognizer is made for the voices that are computed.
+        seat.run("flite", "-voice", "rms", "-t", sentence, "-o", "said.wav")
+        # Of itself it would go to loudspeakers. It plays nothing until it is linked.
+        alone = "{ node.autoconnect = false, node.name = speaker }"
+        speaking = seat.start("pw-play", "--properties", alone, "said.wav")
+        output = "speaker:output_MONO"
+        seat.wait_for(lambda: output in seat.run("pw-link", "--output").split(), "the speaker")
+        seat.run("pw-link", output, "microphone:input_MONO")
+        assert speaking.wait(BOUND_SECONDS) == 0, seat.log
 
     def open_microphones(self) -> int:
         """How many programs record."""

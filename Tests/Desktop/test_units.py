@@ -12,6 +12,9 @@ INSTALLED = [
         "on-screen-keyboard",
         ["on-screen-keyboard", "squeekboard-follow"],
     ),
+    ("talk-commands/README.md", "talk-mumble", ["talk-command"]),
+    ("talk-commands/README.md", "talk-obs", ["talk-command"]),
+    ("talk-commands/README.md", "talk-voxtype", ["talk-command"]),
     ("tray/README.md", "keymoded-tray", ["keymoded-tray"]),
 ]
 
