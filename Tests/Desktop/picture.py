@@ -53,29 +53,22 @@ class Picture:
         return Picture(width, rows)
 
     def write_png(self, path: Path) -> None:
-        """Writes a PNG with a palette; rounds the colours until 256 are enough."""
-        coarseness = next(step for step in (1, 2, 4, 8, 16, 32) if len(self._palette(step)) <= 256)
-        palette = self._palette(coarseness)
+        """Writes a PNG, which has a palette if 256 colours are enough."""
+        palette = sorted(self.colors())
         number = {color: index for index, color in enumerate(palette)}
-        lines = [
-            b"\0" + bytes(number[color] for color in _rounded(row, coarseness)) for row in self.rows
-        ]
+        has_palette = len(palette) <= 256
+
+        def line(row: bytes) -> bytes:
+            pixels = zip(row[::3], row[1::3], row[2::3], strict=True)
+            return b"\0" + (bytes(number[pixel] for pixel in pixels) if has_palette else row)
+
+        kind = 3 if has_palette else 2
+        chunks = [(b"IHDR", struct.pack(">IIBBBBB", self.width, self.height, 8, kind, 0, 0, 0))]
+        if has_palette:
+            chunks.append((b"PLTE", b"".join(bytes(color) for color in palette)))
+        chunks.append((b"IDAT", zlib.compress(b"".join(map(line, self.rows)), 9)))
         with open(path, "wb") as file:
             file.write(b"\x89PNG\r\n\x1a\n")
-            for kind, data in (
-                (b"IHDR", struct.pack(">IIBBBBB", self.width, self.height, 8, 3, 0, 0, 0)),
-                (b"PLTE", b"".join(bytes(color) for color in palette)),
-                (b"IDAT", zlib.compress(b"".join(lines), 9)),
-                (b"IEND", b""),
-            ):
-                file.write(struct.pack(">I", len(data)) + kind + data)
-                file.write(struct.pack(">I", zlib.crc32(kind + data)))
-
-    def _palette(self, coarseness: int) -> list[Color]:
-        return sorted({color for row in self.rows for color in _rounded(row, coarseness)})
-
-
-def _rounded(row: bytes, coarseness: int) -> list[Color]:
-    """The colours of a row, each component rounded to a multiple of `coarseness`, or to 255."""
-    parts = [min(255, (part + coarseness // 2) // coarseness * coarseness) for part in row]
-    return list(zip(parts[::3], parts[1::3], parts[2::3], strict=True))
+            for name, data in [*chunks, (b"IEND", b"")]:
+                file.write(struct.pack(">I", len(data)) + name + data)
+                file.write(struct.pack(">I", zlib.crc32(name + data)))

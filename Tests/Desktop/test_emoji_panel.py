@@ -22,6 +22,12 @@ selection-text=eceff4ff
 border=88c0d0ff
 """
 
+# As most desktops show them.
+COLOURED_EMOJI = """<include>/etc/fonts/conf.d/10-scale-bitmap-fonts.conf</include>
+  <dir>/usr/share/fonts/truetype/noto</dir>
+  <alias binding="strong"><family>emoji</family><prefer><family>Noto Color Emoji</family></prefer></alias>
+</fontconfig>"""
+
 LIST = (0x2E, 0x34, 0x40)
 
 
@@ -33,6 +39,8 @@ class Panel:
         require_root()
         seat.install("emoji-panel")
         seat.write(".config/fuzzel/fuzzel.ini", LOOK)
+        fonts = (seat.folder / "fonts.conf").read_text()
+        seat.write("fonts.conf", fonts.replace("</fontconfig>", COLOURED_EMOJI))
         self.fields = AccessibleDesktop(seat)
         self.fields.turn_on()
         self.desktop = Desktop(seat, width=1200, height=800)
