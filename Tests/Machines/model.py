@@ -7,7 +7,7 @@ It has the keyboard machine, machines of one's own, and Shift with the default s
 out, and generate.py avoids: debounce, shift.timeout and the other triggers of Shift; locks, LEDs and
 lost events; keys that move the cursor and buttons of pointers; two Shifts that are down together;
 events less than 1 ms from one of Shift (a remapped Shift); a key on two devices of one keyboard;
-inputs of several devices at one time; repeats after another event; reloads and restarts.
+inputs of several devices at one time; repeats after another event.
 
 The pages leave these open, and the model reads them so:
 1. Of what is due at one time, holds come first, as today, then the `after` rows, the keyboard's
@@ -22,6 +22,21 @@ The pages leave these open, and the model reads them so:
 6. In a replay, the `after` row of an initial state counts from the first input.
 7. The modifiers of a chord may be held on any device, and "no other key" means: on no device.
 8. A chord whose only use is `gone`, or `release`, is bound all the same: it types no character.
+
+Of reloads and restarts:
+9. What a key does after its press, its release, tap and hold, is what the configuration says at the press. A
+   reload ends what the new one does not have: a use of the same chord with the same event and time. If it ends
+   the release of a key in a machine, that machine has no tap and no hold of this press any more.
+10. A reload first sends the releases that it ends, in the order of the presses and then of the machines; then
+   come the machines without their state, then the rows by time that are overdue. Each of these is in the order
+   of the machines, and all have the time of the reload.
+11. `gone` needs that the machine had the chord at each reload since its press.
+12. A key that the next daemon finds down is no press. It is a modifier, or sends the release that is awaited.
+13. What is due while no daemon runs comes first, then the releases of the keys that are up at the start, in
+   the order of the presses and then of the machines, with the time of the start. generate.py lets no
+   key that another device has too await its release.
+14. A Shift that was pressed before a restart is not taken back after it.
+15. An initial state that no change has entered stays one of that kind when a reload makes another state initial.
 """
 
 from collections.abc import Iterable
@@ -130,7 +145,26 @@ class Gone:
     device: int
 
 
-Input = Key | Gone
+@dataclass(frozen=True)
+class Reload:
+    """The daemon takes another configuration."""
+
+    time: int
+    tables: list[Table]
+
+
+@dataclass(frozen=True)
+class Restart:
+    """The daemon is killed, and the next one starts."""
+
+    killed: int
+    time: int
+    # The devices that there are now, and the keys that are down on them.
+    devices: tuple[int, ...]
+    down: tuple[tuple[int, int], ...]
+
+
+Input = Key | Gone | Reload | Restart
 
 
 @dataclass(frozen=True)
@@ -150,32 +184,44 @@ class Press:
 
     time: int
     number: int
-    types: bool
-    # The machines that took the press, by index, each with its chord.
-    chords: dict[int, Chord]
+    types: bool = False
+    # The uses that are to come, by machine. A hold ends with its event.
+    uses: dict[str, list[Binding]] = field(default_factory=dict)
     alone: bool = True
-    # The holds that are to come, by machine: when, and the event.
-    holds: dict[int, tuple[int, str]] = field(default_factory=dict)
-    was_held: set[int] = field(default_factory=set)
+    was_held: set[str] = field(default_factory=set)
+
+    def holds(self) -> list[tuple[int, str, Binding]]:
+        """The holds that are to come: when, of which machine, and what."""
+        return [
+            (self.time + use.hold_us, name, use)
+            for name, uses in self.uses.items()
+            for use in uses
+            if use.use == "hold"
+        ]
+
+
+def in_order(tables: Iterable[Table]) -> dict[str, Table]:
+    """The machines of a configuration: the keyboard, which may be left out if it is the shipped one, and the others."""
+    by_name = {table.name: table for table in (shipped_keyboard(), *tables)}
+    others = sorted(by_name.keys() - {"keyboard"}, key=str.encode)
+    return {name: by_name[name] for name in ("keyboard", *others)}
 
 
 class Model:
     """All machines, driven by inputs in the order of their times."""
 
     def __init__(self, tables: Iterable[Table]) -> None:
-        """Takes the keyboard, which may be left out if it is the shipped one, and the others."""
-        by_name = {table.name: table for table in (shipped_keyboard(), *tables)}
-        others = sorted(by_name.keys() - {"keyboard"}, key=str.encode)
-        self.tables = [by_name["keyboard"], *(by_name[name] for name in others)]
-        self.states = {table.name: table.initial for table in self.tables} | {"shift": "off"}
+        """Takes the machines, without the keyboard if it is the shipped one."""
+        self.tables = in_order(tables)
+        self.states = {table.name: table.initial for table in self.tables.values()} | {"shift": "off"}
         self.changes: list[Change] = []
         self.down: dict[tuple[int, int], Press] = {}
         self._numbers = count()
-        # When the present state of each machine ends by itself, by index.
-        self._deadlines: dict[int, int] = {}
-        self._begun = False
+        # When each machine entered its present state, and the machines that no change has led there.
+        self._entered: dict[str, int] = {}
+        self._unchanged = set(self.tables)
         # The device of the last press of each chord that a machine took.
-        self._last_device: dict[tuple[int, Chord], int] = {}
+        self._last_device: dict[tuple[str, Chord], int] = {}
         self._turned_on = 0
         # Shift before the press that can still be taken back: the state, and when it turned on.
         self._before_press: tuple[str, int] | None = None
@@ -194,13 +240,16 @@ class Model:
 
     def take(self, taken: Input) -> None:
         """Takes one input, after everything that is due by its time."""
-        if not self._begun:
-            self._begun = True
-            for index, table in enumerate(self.tables):
-                self._enter(index, table.initial, taken.time)
+        if not self._entered:
+            self._entered = dict.fromkeys(self.tables, taken.time)
+        if isinstance(taken, Restart):
+            self._restart(taken)
+            return
         self._pass(taken.time)
         if isinstance(taken, Gone):
             self._remove(taken)
+        elif isinstance(taken, Reload):
+            self._reload(taken)
         elif taken.value == 1:
             self._press(taken)
         elif taken.value == 0:
@@ -210,62 +259,64 @@ class Model:
 
     def deadlines(self) -> list[int]:
         """The times of everything that is still to come by itself."""
-        holds = [due for press in self.down.values() for due, _ in press.holds.values()]
-        return sorted([*holds, *self._deadlines.values()])
+        holds = [due for press in self.down.values() for due, _, _ in press.holds()]
+        return sorted([*holds, *(due for due, _ in self._due_rows())])
 
     # Time
 
+    def _due_rows(self) -> list[tuple[int, str]]:
+        """When each machine leaves its state by a row by time, in the order of the machines."""
+        return [
+            (self._entered[name] + table.after[self.states[name]][0], name)
+            for name, table in self.tables.items()
+            if name in self._entered and self.states[name] in table.after
+        ]
+
     def _pass(self, time: int) -> None:
         """Does everything that is due by this time, each with its own time."""
+        names = list(self.tables)
         while True:
-            due = [
-                (when, 0, press.number, index, press)
+            holds = [
+                (due, 0, press.number, names.index(name), press, use)
                 for press in self.down.values()
-                for index, (when, _) in press.holds.items()
+                for due, name, use in press.holds()
             ]
-            due += [(when, 1, 0, index, None) for index, when in self._deadlines.items()]
-            first = min(due, key=lambda each: each[:4], default=None)
+            rows = [(due, 1, 0, names.index(name), None, None) for due, name in self._due_rows()]
+            first = min([*holds, *rows], key=lambda each: each[:4], default=None)
             if first is None or first[0] > time:
                 return
-            when, _, _, index, press = first
-            if press is None:
-                self._change(index, self._after(index)[1], "timedOut", when)
+            due, _, _, number, press, use = first
+            if press is None or use is None:
+                self._time_out(names[number], due)
             else:
-                press.was_held.add(index)
-                self._send(index, press.holds.pop(index)[1], when)
+                press.was_held.add(names[number])
+                press.uses[names[number]].remove(use)
+                self._send(names[number], use.event, due)
 
-    def _after(self, index: int) -> tuple[int, str]:
-        table = self.tables[index]
-        return table.after[self.states[table.name]]
+    def _time_out(self, name: str, time: int) -> None:
+        self._change(name, self.tables[name].after[self.states[name]][1], "timedOut", time)
 
     # States
 
-    def _send(self, index: int, event: str, time: int) -> None:
+    def _send(self, name: str, event: str, time: int) -> None:
         """Sends an event to one machine; without a row it changes nothing."""
-        table = self.tables[index]
-        target = table.rows[self.states[table.name]].get(event)
+        target = self.tables[name].rows[self.states[name]].get(event)
         if target is not None:
-            self._change(index, target, event, time)
+            self._change(name, target, event, time)
 
-    def _change(self, index: int, target: str, event: str, time: int) -> None:
-        name = self.tables[index].name
+    def _change(self, name: str, target: str, event: str, time: int) -> None:
         self.changes.append(Change(time, name, self.states[name], target, event))
-        self._enter(index, target, time)
-
-    def _enter(self, index: int, state: str, time: int) -> None:
-        table = self.tables[index]
-        self.states[table.name] = state
-        self._deadlines.pop(index, None)
-        if state in table.after:
-            self._deadlines[index] = time + table.after[state][0]
+        self.states[name] = target
+        self._entered[name] = time
+        self._unchanged.discard(name)
 
     # Keys
 
     def _press(self, key: Key) -> None:
         modifiers = frozenset(MODIFIERS[code] for _, code in self.down if code in MODIFIERS)
         chords = {
-            index: chord
-            for index, table in enumerate(self.tables)
+            name: chord
+            for name, table in self.tables.items()
             if (chord := table.taken(key.code, modifiers))
         }
         # A press that only `Any+` chords match leaves Shift and all taps alone.
@@ -282,35 +333,113 @@ class Model:
                 self._type(key.time)
             elif key.code != RIGHT_ALT:
                 self._take_back(key.time)
-        press = Press(key.time, next(self._numbers), types, chords)
+        press = Press(key.time, next(self._numbers), types)
         self.down[key.device, key.code] = press
-        for index, chord in chords.items():
-            self._last_device[index, chord] = key.device
-            table = self.tables[index]
-            for binding in table.uses(chord, "press"):
-                self._send(index, binding.event, key.time)
-            for binding in table.uses(chord, "hold"):
-                press.holds[index] = (key.time + binding.hold_us, binding.event)
+        for name, chord in chords.items():
+            self._last_device[name, chord] = key.device
+            for binding in self.tables[name].uses(chord, "press"):
+                self._send(name, binding.event, key.time)
+            later = [use for kind in ("release", "tap", "hold") for use in self.tables[name].uses(chord, kind)]
+            if later:
+                press.uses[name] = later
 
     def _release(self, time: int, key: tuple[int, int], taps: bool) -> None:
         press = self.down.pop(key)
         if key[1] in SHIFTS:
             self._before_press = None
+        self._send_uses(press, time, taps)
+
+    def _send_uses(self, press: Press, time: int, taps: bool) -> None:
+        """Sends what the end of a press does."""
         in_time = taps and press.alone and time - press.time < TAP_TIMEOUT_US
-        for use in ("tap", "release"):
-            for index, chord in press.chords.items():
-                if use == "release" or (in_time and index not in press.was_held):
-                    for binding in self.tables[index].uses(chord, use):
-                        self._send(index, binding.event, time)
+        for kind in ("tap", "release"):
+            for name, uses in press.uses.items():
+                if kind == "release" or (in_time and name not in press.was_held):
+                    for use in uses:
+                        if use.use == kind:
+                            self._send(name, use.event, time)
 
     def _remove(self, gone: Gone) -> None:
         for key in sorted(key for key in self.down if key[0] == gone.device):
             self._release(gone.time, key, taps=False)
-        for index, chord in sorted(self._last_device, key=lambda each: (each[0], each[1].key)):
-            if self._last_device[index, chord] == gone.device:
-                del self._last_device[index, chord]
-                for binding in self.tables[index].uses(chord, "gone"):
-                    self._send(index, binding.event, gone.time)
+        for name, chord in sorted(self._last_device, key=self._place):
+            if self._last_device[name, chord] == gone.device:
+                del self._last_device[name, chord]
+                for binding in self.tables[name].uses(chord, "gone"):
+                    self._send(name, binding.event, gone.time)
+
+    def _place(self, taken: tuple[str, Chord]) -> tuple[int, int]:
+        return list(self.tables).index(taken[0]), taken[1].key
+
+    # Reloads and restarts
+
+    def _reload(self, reload: Reload) -> None:
+        self._before_press = None
+        tables = in_order(reload.tables)
+
+        def still(name: str, use: Binding) -> bool:
+            return name in tables and use in tables[name].bindings
+
+        for press in self.down.values():
+            ended = {
+                name
+                for name, uses in press.uses.items()
+                if any(use.use == "release" and not still(name, use) for use in uses)
+            }
+            for name in [name for name in press.uses if name in ended]:
+                for use in press.uses.pop(name):
+                    if use.use == "release":
+                        self._send(name, use.event, reload.time)
+            press.uses = {
+                name: [use for use in uses if still(name, use)] for name, uses in press.uses.items()
+            }
+        self._configure(tables, reload.time)
+
+    def _configure(self, tables: dict[str, Table], time: int) -> None:
+        """Puts other machines in force, once the old ones have what they get."""
+        removed = self.tables.keys() - tables.keys()
+        added = tables.keys() - self.tables.keys()
+        for name in removed:
+            del self.states[name], self._entered[name]
+        self._unchanged = (self._unchanged - removed) | added
+        self.tables = tables
+        for name in added:
+            self.states[name] = tables[name].initial
+            self._entered[name] = time
+        self._last_device = {
+            (name, chord): device
+            for (name, chord), device in self._last_device.items()
+            if name in tables and any(each.chord == chord for each in tables[name].bindings)
+        }
+        for name, table in tables.items():
+            if self.states[name] not in table.rows:
+                self._change(name, table.initial, "configured", time)
+        for due, name in self._due_rows():
+            if due <= time:
+                self._time_out(name, time)
+
+    def _restart(self, restart: Restart) -> None:
+        self._pass(restart.killed)
+        self._before_press = None
+        self._last_device = {}
+        for press in self.down.values():
+            press.uses = {
+                name: kept
+                for name, uses in press.uses.items()
+                if (kept := [use for use in uses if use.use == "release"])
+            }
+        for name in self._unchanged:
+            self._entered[name] = restart.time
+        awaited = self.down
+        self.down = {}
+        self._pass(restart.time)
+        found = {key: Press(restart.time, next(self._numbers), alone=False) for key in restart.down}
+        for key, press in awaited.items():
+            if key in found:
+                found[key].uses = press.uses
+            else:
+                self._send_uses(press, restart.time, taps=False)
+        self.down = found
 
     # Shift, whose trigger is `press`
 
