@@ -167,10 +167,12 @@ client-tests: build
 	@scripts/install-python-tools
 	$(call PYTEST,clients) Tests/Adversary
 
-# Random machines, and hands at their keys, against a model that was written from the pages.
+# Random machines, and hands at their keys, against a model that was written from the pages. Restarts and reloads
+# are played by the unit tests.
 machine-tests: build
 	@scripts/install-packages test
 	@scripts/install-python-tools
+	$(BUILDING) unit $(SWIFT) build --build-tests
 	$(call PYTEST,machines) -n 2 Tests/Machines
 
 # The examples for desktops and keymode-focus, with real programs, on a desktop without a screen.

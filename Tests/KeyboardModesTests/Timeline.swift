@@ -104,7 +104,7 @@ struct Timeline {
       }
       take(.client(event, at: time))
     case "reload": configure(try settings(names))
-    case "restart": restart(try settings(names))
+    case "restart": restart(try settings(names), changedLast: changes.last?.time)
     default: throw UnknownWord(word: String(step))
     }
   }

@@ -363,13 +363,19 @@ def _binding_lines(table: Table, margin: str) -> list[str]:
 class _Hands:
     """Presses and releases keys on some devices, often when something else is due.
 
-    With `restarts`, they also restart and reload the daemon.
+    With `restarts`, they also restart and reload the daemon. If they are `quick`, all of it takes few
+    seconds, and nothing else is due about the times of what they do, as a live daemon needs it.
     """
 
     def __init__(
-        self, chance: random.Random, tables: list[Table], devices: int, restarts: bool
+        self,
+        chance: random.Random,
+        tables: list[Table],
+        devices: int,
+        restarts: bool,
+        quick: bool,
     ) -> None:
-        self.chance, self.log, self.restarts = chance, list[Input](), restarts
+        self.chance, self.log, self.restarts, self.quick = chance, list[Input](), restarts, quick
         self.model = Model(tables)
         self.devices = list(range(devices))
         self.all_devices = tuple(self.devices)
@@ -389,6 +395,12 @@ class _Hands:
         """A time after the last input, and 1 ms from it if one of both is of Shift."""
         least = self.time + (MS if shift or self._last_shift else 1)
         edges = self.model.deadlines()[:3]
+        if self.quick:
+            wanted = self.time + self.chance.randint(20 * MS, 150 * MS)
+            for due in edges:
+                if abs(wanted - due) < 40 * MS:
+                    wanted = due + 40 * MS
+            return wanted
         if shift:
             edges = [self._last_shift_press + THRESHOLD_US]
         elif self.chance.random() < 0.2:
@@ -449,9 +461,9 @@ class _Hands:
             if where == device and (code in self.bound or press.uses)
         }
         tapped = any(
-            (code in self.tapped or any(use.use == "tap" for uses in press.uses.values() for use in uses))
-            and time - press.time <= TAP_TIMEOUT_US
+            code in self.tapped or "tap" in press.kinds()
             for code, press in bound.items()
+            if time - press.time <= TAP_TIMEOUT_US
         )
         if len(self.devices) > 1 and len(bound) <= 1 and not tapped:
             self._add(Gone(time, device))
@@ -468,7 +480,7 @@ class _Hands:
         awaited = [
             code
             for (_, code), press in self.model.down.items()
-            if any(use.use == "release" for uses in press.uses.values() for use in uses)
+            if "release" in press.kinds()
         ]
         codes = [code for _, code in self.model.down]
         if len(awaited) > 6 or any(codes.count(code) > 1 for code in awaited):
@@ -485,7 +497,11 @@ class _Hands:
         if self.chance.random() < 0.2 and more not in down and more[1] not in awaited:
             down.append(more)
         self.devices = devices
-        self._add(Restart(killed, time, tuple(devices), tuple(sorted(down))))
+        other = None
+        if self.chance.random() < 0.3:
+            other = other_configuration(self.chance, self.tables, self.model.states)
+            self._know(other)
+        self._add(Restart(killed, time, tuple(devices), tuple(sorted(down)), other))
 
     def act(self) -> None:
         """One thing that hands do."""
@@ -504,7 +520,7 @@ class _Hands:
             self._press(self.chance.choice([*FREE_KEYS, 70, 127, 110, 1]))
         elif what < 0.93:
             self._press_shift_twice()
-        elif what < 0.98:
+        elif what < (0.96 if self.restarts else 0.98):
             self._press(self.chance.choice([*MODIFIERS, *SHIFTS, RIGHT_ALT]))
         else:
             self._unplug()
@@ -517,10 +533,11 @@ def log(
     inputs: int = 60,
     devices: int | None = None,
     restarts: bool = False,
+    quick: bool = False,
 ) -> list[Input]:
     """A log of this many inputs or a little more, on one to three devices unless told."""
     chance = random.Random(f"log {seed} {number}")
-    hands = _Hands(chance, tables, devices or chance.randint(1, 3), restarts)
+    hands = _Hands(chance, tables, devices or chance.randint(1, 3), restarts, quick)
     while len(hands.log) < inputs:
         hands.act()
     return hands.log
@@ -561,7 +578,7 @@ STEP_NAMES = KEY_NAMES | {
 def steps(inputs: Iterable[Input], longer_us: int) -> str:
     """The inputs, and the time after them, as steps of Timeline.swift.
 
-    The first configuration is 0, those of reloads are counted from 1.
+    The first configuration is 0, the others are counted from 1.
     """
     words, now, configuration = list[str](), 0, 0
 
@@ -585,6 +602,7 @@ def steps(inputs: Iterable[Input], longer_us: int) -> str:
             configuration += 1
             words.append(f"reload[{configuration}]")
         else:
+            configuration += each.tables is not None
             words.append(f"restart[{configuration}]")
             for device in each.devices:
                 down = ",".join(STEP_NAMES[code] for where, code in each.down if where == device)
@@ -599,11 +617,19 @@ def section(
 ) -> list[str]:
     """The lines of a case as in Keys.txt, with these changes; its steps are the last but one."""
     lines = [f"=== {name}", "with 0", *_indented(tables)]
-    reloads = [each for each in inputs if isinstance(each, Reload)]
-    for number, reload in enumerate(reloads, 1):
-        lines += [f"next {number}", *_indented(reload.tables)]
+    for number, other in enumerate(configurations(inputs), 1):
+        lines += [f"next {number}", *_indented(other)]
     made = [f"{each.machine}:{each.before}>{each.event}>{each.after}@{each.time}us" for each in changes]
     return [*lines, f"{steps(inputs, longer_us)} => {' '.join(made)}", ""]
+
+
+def configurations(inputs: Iterable[Input]) -> list[list[Table]]:
+    """The configurations that reloads and restarts put in force."""
+    return [
+        each.tables
+        for each in inputs
+        if isinstance(each, Reload | Restart) and each.tables is not None
+    ]
 
 
 def _indented(tables: list[Table]) -> list[str]:

@@ -24,23 +24,17 @@ The pages leave these open, and the model reads them so:
 8. A chord whose only use is `gone`, or `release`, is bound all the same: it types no character.
 
 Of reloads and restarts:
-9. What a key does after its press, its release, tap and hold, is what the configuration says at the press. A
-   reload ends what the new one does not have: a use of the same chord with the same event and time. If it ends
-   the release of a key in a machine, that machine has no tap and no hold of this press any more.
-10. A reload first sends the releases that it ends, in the order of the presses and then of the machines; then
-   come the machines without their state, then the rows by time that are overdue. Each of these is in the order
-   of the machines, and all have the time of the reload.
-11. `gone` needs that the machine had the chord at each reload since its press.
-12. A key that the next daemon finds down is no press. It is a modifier, or sends the release that is awaited.
-13. What is due while no daemon runs comes first, then the releases of the keys that are up at the start, in
-   the order of the presses and then of the machines, with the time of the start. generate.py lets no
-   key that another device has too await its release.
-14. A Shift that was pressed before a restart is not taken back after it.
-15. An initial state that no change has entered stays one of that kind when a reload makes another state initial.
+9. An initial state that no change has entered stays one of that kind when a reload makes another state
+   the initial one.
+10. What comes at one time, after a reload or a start, is in the order of the machines; releases are first
+   in the order of the presses.
+11. A key that the next daemon finds down is no press: it is a modifier, or its release is awaited. generate.py
+   lets no key await its release that is down on two devices.
+12. A Shift that was pressed before a restart is not taken back after it.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 LEFT_SHIFT, RIGHT_SHIFT, RIGHT_ALT = 42, 54, 100
@@ -155,13 +149,14 @@ class Reload:
 
 @dataclass(frozen=True)
 class Restart:
-    """The daemon is killed, and the next one starts."""
+    """The daemon is killed, and the next one starts, with another configuration if there is one."""
 
     killed: int
     time: int
     # The devices that there are now, and the keys that are down on them.
     devices: tuple[int, ...]
     down: tuple[tuple[int, int], ...]
+    tables: list[Table] | None = None
 
 
 Input = Key | Gone | Reload | Restart
@@ -190,6 +185,10 @@ class Press:
     alone: bool = True
     was_held: set[str] = field(default_factory=set)
 
+    def kinds(self) -> set[str]:
+        """The kinds of uses that are to come: release, tap, hold."""
+        return {use.use for uses in self.uses.values() for use in uses}
+
     def holds(self) -> list[tuple[int, str, Binding]]:
         """The holds that are to come: when, of which machine, and what."""
         return [
@@ -201,27 +200,38 @@ class Press:
 
 
 def in_order(tables: Iterable[Table]) -> dict[str, Table]:
-    """The machines of a configuration: the keyboard, which may be left out if it is the shipped one, and the others."""
+    """The keyboard, which may be left out if it is the shipped one, and the other machines."""
     by_name = {table.name: table for table in (shipped_keyboard(), *tables)}
     others = sorted(by_name.keys() - {"keyboard"}, key=str.encode)
     return {name: by_name[name] for name in ("keyboard", *others)}
 
 
+def _has_use(tables: dict[str, Table], name: str, use: Binding) -> bool:
+    """Whether a machine has this use of the key, in any chord."""
+    return name in tables and any(
+        replace(each, chord=use.chord) == use
+        for each in tables[name].bindings
+        if each.chord.key == use.chord.key
+    )
+
+
 class Model:
     """All machines, driven by inputs in the order of their times."""
 
-    def __init__(self, tables: Iterable[Table]) -> None:
-        """Takes the machines, without the keyboard if it is the shipped one."""
+    def __init__(self, tables: Iterable[Table], start: int | None = None) -> None:
+        """Takes the machines, and when the daemon starts; in a replay that is the first input."""
         self.tables = in_order(tables)
         self.states = {table.name: table.initial for table in self.tables.values()} | {"shift": "off"}
         self.changes: list[Change] = []
         self.down: dict[tuple[int, int], Press] = {}
         self._numbers = count()
         # When each machine entered its present state, and the machines that no change has led there.
-        self._entered: dict[str, int] = {}
+        self._entered = {} if start is None else dict.fromkeys(self.tables, start)
         self._unchanged = set(self.tables)
-        # The device of the last press of each chord that a machine took.
-        self._last_device: dict[tuple[str, Chord], int] = {}
+        # The time of the last change before the last start with another configuration.
+        self._not_before = 0
+        # The device of the last press of each chord that has `gone` in a machine.
+        self._last_device: dict[tuple[str, Binding], int] = {}
         self._turned_on = 0
         # Shift before the press that can still be taken back: the state, and when it turned on.
         self._before_press: tuple[str, int] | None = None
@@ -267,7 +277,7 @@ class Model:
     def _due_rows(self) -> list[tuple[int, str]]:
         """When each machine leaves its state by a row by time, in the order of the machines."""
         return [
-            (self._entered[name] + table.after[self.states[name]][0], name)
+            (max(self._entered[name] + table.after[self.states[name]][0], self._not_before), name)
             for name, table in self.tables.items()
             if name in self._entered and self.states[name] in table.after
         ]
@@ -336,10 +346,12 @@ class Model:
         press = Press(key.time, next(self._numbers), types)
         self.down[key.device, key.code] = press
         for name, chord in chords.items():
-            self._last_device[name, chord] = key.device
+            for binding in self.tables[name].uses(chord, "gone"):
+                self._last_device[name, binding] = key.device
             for binding in self.tables[name].uses(chord, "press"):
                 self._send(name, binding.event, key.time)
-            later = [use for kind in ("release", "tap", "hold") for use in self.tables[name].uses(chord, kind)]
+            kinds = ("release", "tap", "hold")
+            later = [use for kind in kinds for use in self.tables[name].uses(chord, kind)]
             if later:
                 press.uses[name] = later
 
@@ -362,14 +374,11 @@ class Model:
     def _remove(self, gone: Gone) -> None:
         for key in sorted(key for key in self.down if key[0] == gone.device):
             self._release(gone.time, key, taps=False)
-        for name, chord in sorted(self._last_device, key=self._place):
-            if self._last_device[name, chord] == gone.device:
-                del self._last_device[name, chord]
-                for binding in self.tables[name].uses(chord, "gone"):
-                    self._send(name, binding.event, gone.time)
-
-    def _place(self, taken: tuple[str, Chord]) -> tuple[int, int]:
-        return list(self.tables).index(taken[0]), taken[1].key
+        for name in self.tables:
+            for use in [use for where, use in self._last_device if where == name]:
+                if self._last_device[name, use] == gone.device:
+                    del self._last_device[name, use]
+                    self._send(name, use.event, gone.time)
 
     # Reloads and restarts
 
@@ -377,62 +386,73 @@ class Model:
         self._before_press = None
         tables = in_order(reload.tables)
 
-        def still(name: str, use: Binding) -> bool:
-            return name in tables and use in tables[name].bindings
-
         for press in self.down.values():
             ended = {
                 name
                 for name, uses in press.uses.items()
-                if any(use.use == "release" and not still(name, use) for use in uses)
+                if any(use.use == "release" and not _has_use(tables, name, use) for use in uses)
             }
             for name in [name for name in press.uses if name in ended]:
                 for use in press.uses.pop(name):
                     if use.use == "release":
                         self._send(name, use.event, reload.time)
             press.uses = {
-                name: [use for use in uses if still(name, use)] for name, uses in press.uses.items()
+                name: [use for use in uses if _has_use(tables, name, use)]
+                for name, uses in press.uses.items()
             }
-        self._configure(tables, reload.time)
+        self._last_device = {
+            (name, use): device
+            for (name, use), device in self._last_device.items()
+            if _has_use(tables, name, use)
+        }
+        self._replace(tables, reload.time)
+        self._configure(reload.time)
+        for due, name in self._due_rows():
+            if due <= reload.time:
+                self._time_out(name, reload.time)
 
-    def _configure(self, tables: dict[str, Table], time: int) -> None:
-        """Puts other machines in force, once the old ones have what they get."""
+    def _replace(self, tables: dict[str, Table], time: int) -> None:
+        """Puts other machines in force, each in the state that it has, or else in its initial one."""
         removed = self.tables.keys() - tables.keys()
         added = tables.keys() - self.tables.keys()
         for name in removed:
             del self.states[name], self._entered[name]
-        self._unchanged = (self._unchanged - removed) | added
-        self.tables = tables
         for name in added:
             self.states[name] = tables[name].initial
             self._entered[name] = time
-        self._last_device = {
-            (name, chord): device
-            for (name, chord), device in self._last_device.items()
-            if name in tables and any(each.chord == chord for each in tables[name].bindings)
-        }
-        for name, table in tables.items():
+        self._unchanged = (self._unchanged - removed) | added
+        self.tables = tables
+
+    def _configure(self, time: int) -> None:
+        """Has the machines return to their initial states that have lost their present ones."""
+        for name, table in self.tables.items():
             if self.states[name] not in table.rows:
                 self._change(name, table.initial, "configured", time)
-        for due, name in self._due_rows():
-            if due <= time:
-                self._time_out(name, time)
 
     def _restart(self, restart: Restart) -> None:
         self._pass(restart.killed)
         self._before_press = None
         self._last_device = {}
-        for press in self.down.values():
+        awaited = self.down
+        for press in awaited.values():
             press.uses = {
-                name: kept
+                name: [use for use in uses if use.use == "release"]
                 for name, uses in press.uses.items()
-                if (kept := [use for use in uses if use.use == "release"])
             }
+        self.down = {}
         for name in self._unchanged:
             self._entered[name] = restart.time
-        awaited = self.down
-        self.down = {}
+        if restart.tables is not None:
+            self._replace(in_order(restart.tables), restart.time)
+            self._not_before = max((each.time for each in self.changes), default=0)
+            for press in awaited.values():
+                press.uses = {
+                    name: [use for use in uses if self._has(name, use.event)]
+                    for name, uses in press.uses.items()
+                    if name in self.tables
+                }
         self._pass(restart.time)
+        self._configure(restart.time)
         found = {key: Press(restart.time, next(self._numbers), alone=False) for key in restart.down}
         for key, press in awaited.items():
             if key in found:
@@ -440,6 +460,9 @@ class Model:
             else:
                 self._send_uses(press, restart.time, taps=False)
         self.down = found
+
+    def _has(self, name: str, event: str) -> bool:
+        return any(event in row for row in self.tables[name].rows.values())
 
     # Shift, whose trigger is `press`
 
