@@ -178,8 +178,8 @@ def other_configuration(
     """A configuration that shares much with this one, whose machines are in these states."""
     shipped = shipped_keyboard().bindings
     bindings = [each for table in tables for each in table.bindings if each not in shipped]
-    chords = sorted({each.chord for each in bindings}, key=chord_name)
-    chords += [chord for chord in (_chord(chance), _chord(chance)) if chord not in chords]
+    more = [_chord(chance), _chord(chance)]
+    chords = sorted({*(each.chord for each in bindings), *more}, key=chord_name)
     # One chord alone has `gone`, also of the presses before.
     gones = [each.chord for each in bindings if each.use == "gone"]
     gone = (gones or chords)[0]
