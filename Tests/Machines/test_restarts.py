@@ -214,7 +214,8 @@ class Hands:
 
     def play(self, inputs: list[Input]) -> None:
         """Does everything at about its time."""
-        begin = boot_time() - inputs[0].time + 1000
+        # Short rows of initial states are over by the first of it, whenever exactly the daemon started.
+        begin = boot_time() - inputs[0].time + 20_000
         for each in inputs:
             time.sleep(max(0, begin + each.time - boot_time()) / 1e6)
             if isinstance(each, Key):
@@ -278,21 +279,25 @@ def test_a_daemon_that_is_killed_and_reloaded_makes_the_changes_of_the_model(
         hands = Hands(folder, tables)
         try:
             hands.play(inputs)
-            earliest = Model(tables, hands.start[0]).run(hands.earliest)
-            latest = Model(tables, hands.start[1]).run(hands.latest)
-            if told(earliest) != told(latest):
+            possible = [
+                Model(tables, start).run(each)
+                for start in hands.start
+                for each in (hands.earliest, hands.latest)
+            ]
+            expected = possible[-1]
+            if any(told(each) != told(expected) for each in possible):
                 # Something was due while the daemon was killed, started or reloaded.
                 continue
             # Changes that do not come are those of the report.
             with contextlib.suppress(NotInTimeError):
-                wait_until(lambda: hands.collect() or len(hands.lines) >= len(latest), "all", 5)
+                wait_until(lambda: hands.collect() or len(hands.lines) >= len(expected), "all", 5)
         finally:
             hands.close()
-        made = [change(line) for line in hands.lines[: len(latest)]]
+        made = [change(line) for line in hands.lines[: len(expected)]]
         name = f"seed {seed}, log {number}"
-        text = "\n".join([*section(name, tables, hands.latest, latest, 0), *map(str, made)])
-        assert told(made) == told(latest), text
-        for each, first, last in zip(made, earliest, latest, strict=True):
-            assert first.time <= each.time <= last.time, text
+        text = "\n".join([*section(name, tables, hands.latest, expected, 0), *map(str, made)])
+        assert told(made) == told(expected), text
+        for each, *times in zip(made, *possible, strict=True):
+            assert min(one.time for one in times) <= each.time <= max(one.time for one in times), text
         return
     pytest.fail("no log of this configuration suits a live daemon")

@@ -67,8 +67,11 @@ public struct Controller: Sendable {
     openUses.inherit(snapshot.awaitedReleases)
     if let last { machines.endOverdueShift(at: last) }
     machines.setTables(settings.machines, from: snapshot.states, at: time, notBefore: last)
+    let isChanged = settings.machines.contains { machine in
+      snapshot.states[machine.name].map { machine.table.state(named: $0) == nil } ?? false
+    }
     // The change to an initial state has this time, so what is due by then comes first.
-    passTime(to: time)
+    if isChanged { passTime(to: time) }
     machines.setInitialStates(at: time)
     return machines.changes
   }
