@@ -167,11 +167,12 @@ client-tests: build
 	@scripts/install-python-tools
 	$(call PYTEST,clients) Tests/Adversary
 
-# Random machines, and hands at their keys, against a model that was written from the pages; and the samples of
-# all pages, as printed.
+# Random machines, and hands at their keys, against a model that was written from the pages, whose restarts and
+# reloads the unit tests play; and the samples of all pages, as printed.
 machine-tests: build
 	@scripts/install-packages test
 	@scripts/install-python-tools
+	$(BUILDING) unit $(SWIFT) build --build-tests
 	$(call PYTEST,machines) -n 2 Tests/Machines Tests/Pages
 
 # The examples for desktops and keymode-focus, with real programs, on a desktop without a screen.

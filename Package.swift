@@ -118,7 +118,8 @@ let package = Package(
       ["KeyboardModes", "ObservedMachines", "StateMachineTesting", "StateMachines", "TestSupport"],
       goldenFiles: ["Diagrams"]),
     tests(
-      "KeyboardModesTests", ["KeyboardModes", "Keyboards", "StateMachines", "TestSupport"],
+      "KeyboardModesTests",
+      ["Configuration", "KeyboardModes", "Keyboards", "StateMachines", "TestSupport"],
       goldenFiles: ["Keys.txt"]),
     tests("TerminalTests", ["Terminal"]),
     tests("SystemTests", ["CLinux", "System", "Terminal", "TestSupport"]),

@@ -15,8 +15,10 @@ import Keyboards
 ///   away; `allOpened[]` tells that all devices are open.
 /// - `leds[caps+,num-]` is a report that the LED of Caps Lock is on and that of Num Lock off;
 ///   `has[caps+,num-]` reports it of a device that is being opened.
-/// - `client[tapTextField]` is an event of a program, `reload[]` puts the ``next`` settings in force.
-/// - `restart[]` continues with another controller from the snapshot, without any device.
+/// - `client[tapTextField]` is an event of a program, `reload[]` puts the ``next`` settings in force, and
+///   `reload[NAME]` those of the name.
+/// - `restart[]` continues with another controller from the snapshot, without any device. It has the
+///   ``next`` settings, too, or those of its name.
 ///
 /// `2:A+` presses A on a second device; other steps about devices have such a number too. `1k:A+` and
 /// `2k:A+` press it on two nodes of the same keyboard, k.
@@ -24,6 +26,8 @@ struct Timeline {
   private(set) var controller: Controller
   /// The settings of the next `reload[]` and `restart[]`.
   var next: Settings
+  /// The settings of `reload[NAME]` and `restart[NAME]`.
+  var named: [String: Settings] = [:]
   private var now: Int64 = 0
   /// What the controller took.
   private(set) var inputs: [Controller.Input] = []
@@ -99,10 +103,16 @@ struct Timeline {
         throw UnknownWord(word: names[0])
       }
       take(.client(event, at: time))
-    case "reload": configure(next)
-    case "restart": restart(next)
+    case "reload": configure(try settings(names))
+    case "restart": restart(try settings(names), changedLast: changes.last?.time)
     default: throw UnknownWord(word: String(step))
     }
+  }
+
+  private func settings(_ names: [String]) throws -> Settings {
+    guard let name = names.first else { return next }
+    guard let settings = named[name] else { throw UnknownWord(word: name) }
+    return settings
   }
 
   private mutating func play(

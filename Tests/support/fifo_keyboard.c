@@ -6,6 +6,8 @@
 //
 // A FIFO beside which there is a file of the same name with ".leds" has the LEDs of Num Lock and Caps Lock.
 // Which of them are on is a digit in the file: 1 for Num Lock plus 2 for Caps Lock.
+//
+// A file of the same name with ".down" has the keys that are down when the FIFO is opened, a bit for each.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,21 +33,26 @@ static void set_bit(unsigned char *bits, unsigned size, unsigned number) {
     bits[number / 8] |= 1 << number % 8;
 }
 
-// The LEDs of the device that are on; -1 if it has none.
-static int leds(int descriptor) {
-  static const char suffix[] = ".leds";
-  char link[64], path[4096 + sizeof suffix], digit = '0';
+// Reads the file beside the FIFO whose name ends with this; whether there is one.
+static int read_beside(int descriptor, const char *suffix, void *bytes, size_t size) {
+  char link[64], path[4096 + 8];
   snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
   ssize_t length = readlink(link, path, 4096);
   if (length < 0)
-    return -1;
-  memcpy(path + length, suffix, sizeof suffix);
+    return 0;
+  strcpy(path + length, suffix);
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0)
-    return -1;
-  syscall(SYS_read, file, &digit, 1);
+    return 0;
+  syscall(SYS_read, file, bytes, size);
   close(file);
-  return digit - '0';
+  return 1;
+}
+
+// The LEDs of the device that are on; -1 if it has none.
+static int leds(int descriptor) {
+  char digit = '0';
+  return read_beside(descriptor, ".leds", &digit, 1) ? digit - '0' : -1;
 }
 
 // Devices are told apart by their numbers, which FIFOs do not have.
@@ -103,8 +110,10 @@ int ioctl(int descriptor, unsigned long request, ...) {
     return 0;
   if (_IOC_TYPE(request) != 'E')
     return syscall(SYS_ioctl, descriptor, request, answer);
-  if (descriptor >= 0 && descriptor < (int)sizeof is_keyboard)
+  if (descriptor >= 0 && descriptor < (int)sizeof is_keyboard && !is_keyboard[descriptor]) {
     is_keyboard[descriptor] = 1;
+    read_beside(descriptor, ".down", down, sizeof down);
+  }
   // What sets something: the clock, a mask of events.
   if (_IOC_DIR(request) != _IOC_READ)
     return 0;

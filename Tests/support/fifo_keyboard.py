@@ -1,10 +1,14 @@
 """A keyboard for a daemon on a machine without /dev/input: a FIFO into which tests write keys."""
 
+import array
 import atexit
+import fcntl
 import functools
 import os
 import subprocess
 import tempfile
+import termios
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
@@ -32,6 +36,8 @@ class FifoKeyboard:
     """
 
     NUM_LOCK, CAPS_LOCK = 1, 2
+    # KEY_COMPOSE; it has all keys before.
+    LAST_KEY = 127
 
     def __init__(self, folder: Path, leds: int | None = None) -> None:
         self.path = folder / "keyboard"
@@ -61,6 +67,17 @@ class FifoKeyboard:
         stamp = boot_time() if microseconds is None else microseconds
         os.write(self.descriptor, key_frame(stamp, code, value))
         return stamp
+
+    def hold(self, codes: Iterable[int]) -> None:
+        """Has exactly these keys down for the program that opens the keyboard next."""
+        bits = sum(1 << code for code in codes)
+        self.path.with_name(f"{self.path.name}.down").write_bytes(bits.to_bytes(96, "little"))
+
+    def is_read(self) -> bool:
+        """Whether all events have been read."""
+        waiting = array.array("i", [0])
+        fcntl.ioctl(self.descriptor, termios.FIONREAD, waiting)
+        return waiting[0] == 0
 
     @property
     def _leds(self) -> Path:

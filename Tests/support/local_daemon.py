@@ -46,8 +46,9 @@ class LocalDaemon:
         self._environment = environment
         self._prepare = prepare
         self.state_socket, self.control_socket = folder / "state.sock", folder / "control.sock"
-        (folder / "keymoded.yaml").write_text(settings)
-        self._command = [PROGRAMS / "keymoded", "--config", folder / "keymoded.yaml"]
+        self.settings = folder / "keymoded.yaml"
+        self.settings.write_text(settings)
+        self._command = [PROGRAMS / "keymoded", "--config", self.settings]
         self._command += ["--socket-dir", folder, *options]
         self._sockets = {
             name: _listen(folder / f"{name}.sock", socket.SOCK_STREAM)
@@ -87,6 +88,12 @@ class LocalDaemon:
     def kill(self) -> None:
         """Ends the daemon by SIGKILL."""
         self._end(signal.SIGKILL)
+
+    def reload(self) -> None:
+        """Has the daemon read its configuration again, and waits until it has."""
+        self._ready.clear()
+        os.kill(self.pid, signal.SIGHUP)
+        assert self._ready.wait(BOUND_SECONDS), (self._folder / "keymoded.log").read_text()
 
     def close(self) -> int | None:
         """Ends the daemon if it runs, and gives up what was kept for it; returns its exit status."""

@@ -66,12 +66,13 @@ public struct Controller: Sendable {
     machines.resume(snapshot)
     openUses.inherit(snapshot.awaitedReleases)
     if let last { machines.endOverdueShift(at: last) }
-    // The change to an initial state has this time, so what is due by then comes first.
+    machines.setTables(settings.machines, from: snapshot.states, at: time, notBefore: last)
     let isChanged = settings.machines.contains { machine in
       snapshot.states[machine.name].map { machine.table.state(named: $0) == nil } ?? false
     }
+    // The change to an initial state has this time, so what is due by then comes first.
     if isChanged { passTime(to: time) }
-    machines.setTables(settings.machines, from: snapshot.states, at: time, notBefore: last)
+    machines.setInitialStates(at: time)
     return machines.changes
   }
 
@@ -198,6 +199,7 @@ public struct Controller: Sendable {
     // These settings were not in force when `on` was due, so it ends only now.
     machines.endOverdueShift(at: time)
     machines.setTables(next.machines, from: states, at: time, notBefore: time)
+    machines.setInitialStates(at: time)
     updateLocks(at: time)
   }
 

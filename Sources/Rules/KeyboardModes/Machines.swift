@@ -40,14 +40,13 @@ struct Machines: Sendable {
   /// Whether a table has a row by time.
   private var haveRowsByTime: Bool
 
-  /// Whether there are such rows, and initial states whose time may not have begun.
-  private(set) var haveUndated: Bool
+  /// Whether there are initial states whose time may not have begun.
+  private(set) var haveUndated = true
 
   init(_ settings: Settings) {
     shift = StateMachine(settings.shift)
     tables = settings.machines.map { Table($0.table) }
     haveRowsByTime = settings.machines.contains(where: \.table.hasTimeouts)
-    haveUndated = haveRowsByTime
     states = States(
       sequence: 0,
       [States.Entry(.shift, shift.state.name)]
@@ -157,9 +156,9 @@ struct Machines: Sendable {
     shift = StateMachine(rules, in: shift.state)
   }
 
-  /// Continues the machines of tables, by their names: each in the state that `before` has of it or, if
-  /// its table lacks that, in the initial state, by a change. A machine that `before` lacks is in its initial
-  /// state.
+  /// Continues the machines of tables, by their names, each in the state that `before` has of it. A machine
+  /// that `before` lacks is in its initial state; ``setInitialStates(at:)`` must follow for those whose
+  /// tables lack their states.
   ///
   /// - Parameter least: the time before which nothing is due; `nil` if all is due at its own time.
   mutating func setTables(
@@ -182,14 +181,20 @@ struct Machines: Sendable {
     haveUndated = false
     for (index, entry) in entries.enumerated() {
       let table = tables[index].machine.rules
-      if let state = table.state(named: entry.state) {
-        tables[index].machine = StateMachine(table, in: state)
-        let known = entered.first { $0.0 == entry.machine }?.1
-        tables[index].enter(at: known ?? entry.since ?? time, notBefore: least)
-      } else {
-        tables[index].enter(at: time)
-        add(entry.machine, entry.state, table.name(of: table.initial), Change.configured, at: time)
-      }
+      guard let state = table.state(named: entry.state) else { continue }
+      tables[index].machine = StateMachine(table, in: state)
+      let known = entered.first { $0.0 == entry.machine }?.1
+      tables[index].enter(at: known ?? entry.since ?? time, notBefore: least)
+    }
+  }
+
+  /// Has the machines whose tables lack their states change to the initial ones.
+  mutating func setInitialStates(at time: Time) {
+    for (index, entry) in states.entries.dropFirst().prefix(tables.count).enumerated() {
+      let table = tables[index].machine.rules
+      guard table.state(named: entry.state) == nil else { continue }
+      tables[index].enter(at: time)
+      add(entry.machine, entry.state, table.name(of: table.initial), Change.configured, at: time)
     }
   }
 }
