@@ -14,7 +14,8 @@ os.environ.setdefault("KEYMODED_VM_SUITE", "trixie")
 # The harness of the guest, whose modules are imported from its folder.
 sys.path.insert(0, str(CHECKOUT / "Tests/VirtualMachine"))
 
-from desk import DESKTOPS, Desk
+from desk import Desk
+from desktops import DESKTOPS
 from harness.build_image import missing_requirements
 
 PICTURES = CHECKOUT / ".build/desktops"
