@@ -8,6 +8,7 @@
 
 import re
 import shlex
+import time
 from pathlib import Path
 from typing import Self
 
@@ -73,34 +74,55 @@ class Desk(PreparedDesktop):
 
     def wait_for_keyboard(self, name: str) -> None:
         """Waits until the desktop follows the keyboard of this name."""
-        found = f"grep --files-with-matches --line-regexp '{name}' /sys/class/input/event*/device/name"
         opened = f"ls -l /proc/$(pgrep -x {self.desktop.compositor})/fd"
         self.wait_until(
-            f'node=$({found} | cut -d/ -f5) && test "$node" && {opened} | grep -q "/dev/input/$node$"',
+            f'node=$({self.event_of(name)}) && test "$node" && {opened} | grep -q "/dev/input/$node$"',
             ARRIVAL_SECONDS,
         )
 
+    def event_of(self, name: str) -> str:
+        """The command that prints the name of the node of a keyboard, such as event3."""
+        found = f"grep --files-with-matches --line-regexp '{name}' /sys/class/input/event*/device/name"
+        return f"{found} | cut -d/ -f5"
+
     def open_launcher(self) -> None:
         """Opens by a key what shows the programs, and waits until the screen shows it."""
-        before = self._pixels()
-        self.play("tap meta_l")
+        before = self.pixels()
+        self.play(self.desktop.menu)
         wait_until(lambda: self._differs_from(before), "the overview or the menu", ARRIVAL_SECONDS)
 
-    def _pixels(self) -> bytes:
+    def pixels(self) -> bytes:
+        """What the screen shows."""
         taken = self.shared / "picture.ppm"
         self.picture(taken)
         return taken.read_bytes()
 
     def _differs_from(self, before: bytes) -> bool:
         """Whether at least a twentieth of the screen is another than before."""
-        now = self._pixels()
+        now = self.pixels()
         changed = sum(a != b for a, b in zip(before[::30], now[::30], strict=True))
         return changed * 20 > len(now) // 30
 
+    def wait_for_stillness(self) -> None:
+        """Waits until the screen is the same for two seconds."""
+        still = time.monotonic()
+        seen = self.pixels()
+
+        def is_still() -> bool:
+            nonlocal still, seen
+            now = self.pixels()
+            if now != seen:
+                still, seen = time.monotonic(), now
+            return time.monotonic() - still > 2
+
+        wait_until(is_still, "the screen to be still", ARRIVAL_SECONDS)
+
     def lock(self) -> None:
         """Locks the screen, as the desktop's menu does, and waits until logind says so."""
+        before = self.pixels()
         self.run(f"loginctl lock-session {self.session.id}")
         self.wait_until(self._hint("yes"))
+        wait_until(lambda: self._differs_from(before), "the lock screen", ARRIVAL_SECONDS)
 
     def unlock(self) -> None:
         """Types the password, and waits until logind says that the screen is unlocked."""

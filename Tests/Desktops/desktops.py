@@ -4,6 +4,7 @@ The login and the start of a desktop take minutes in an emulated guest. So they 
 installed and a terminal in front, and the state is saved beside the images; every guest starts from it.
 """
 
+import inspect
 import shlex
 import shutil
 from dataclasses import dataclass
@@ -26,11 +27,14 @@ TRANSCRIPT = "/tmp/transcript"
 """All that the terminal has shown."""
 
 # A terminal as desktops start one: in a unit of the user's manager. What is typed is read by a shell.
-TERMINAL = (
+_TERMINAL = (
     "exec systemd-run --user --quiet --collect --unit terminal --setenv PS1='$ ' --setenv SHELL=/bin/sh "
-    "--setenv WAYLAND_DISPLAY=wayland-0 foot --override main.font=monospace:size=14 "
-    f"script --quiet --flush {TRANSCRIPT}"
+    "{display} script --quiet --flush " + TRANSCRIPT
 )
+_FOOT = _TERMINAL.format(
+    display="--setenv WAYLAND_DISPLAY=wayland-0 foot --override main.font=monospace:size=14"
+)
+_XTERM = _TERMINAL.format(display="--setenv DISPLAY=:7 xterm -fa monospace -fs 14 -geometry 80x24+150+120 -e")
 
 _SHELL = "gdbus call --session --dest org.gnome.Shell --object-path /org/gnome/Shell --method"
 _OVERVIEW = "org.gnome.Shell OverviewActive"
@@ -60,6 +64,18 @@ systemctl start gdm
 """
 
 
+# On terminal 7, the first program of the session.
+_XFCE = """\
+Xorg :7 vt7 -keeptty -noreset -logfile /tmp/xorg.log <>/dev/tty7 &
+until test -S /tmp/.X11-unix/X7; do sleep 0.05; done
+DISPLAY=:7 exec startxfce4
+"""
+
+# What says that the desktop has started.
+_ON_THE_BUS = "busctl --user status {} >/dev/null 2>&1"
+_HAS_A_SOCKET = "test -S $XDG_RUNTIME_DIR/wayland-0"
+
+
 @dataclass(frozen=True)
 class Desktop:
     """A desktop, and how it starts."""
@@ -68,26 +84,57 @@ class Desktop:
     """That of its image, too."""
     compositor: str
     """The name of the process that has the keyboards open."""
-    bus_name: str
-    """The name on the person's bus of what shows its panels."""
     version: str
     """The command that prints its version."""
+    has_started: str
+    """A command of the person that succeeds once all is there."""
+    menu: str
+    """The keys that open an overview or a menu, in the language of keys.py."""
     login: str = ""
     """What root runs for a login without a greeter, if the desktop has its own way."""
     session: str = ""
     """What the session on a terminal runs, otherwise."""
+    terminal: str = _FOOT
+    locks: bool = True
+    """Whether it has a lock screen that tells logind of itself."""
 
 
 DESKTOPS = {
     desktop.name: desktop
     for desktop in (
-        Desktop("gnome", "gnome-shell", "org.gnome.Shell", "gnome-shell --version", login=_GNOME_PREPARED),
         Desktop(
-            "plasma",
-            "kwin_wayland",
-            "org.kde.plasmashell",
-            "plasmashell --version",
+            name="gnome",
+            compositor="gnome-shell",
+            version="gnome-shell --version",
+            has_started=_ON_THE_BUS.format("org.gnome.Shell"),
+            menu="tap meta_l",
+            login=_GNOME_PREPARED,
+        ),
+        Desktop(
+            name="plasma",
+            compositor="kwin_wayland",
+            version="plasmashell --version",
+            has_started=_ON_THE_BUS.format("org.kde.plasmashell"),
+            menu="tap meta_l",
             session="XDG_SESSION_TYPE=wayland XDG_CURRENT_DESKTOP=KDE exec startplasma-wayland",
+        ),
+        Desktop(
+            name="xfce",
+            compositor="Xorg",
+            version="xfce4-session --version",
+            has_started=_ON_THE_BUS.format("org.xfce.Panel"),
+            menu="down alt; tap f1; up alt",
+            session=_XFCE,
+            terminal=_XTERM,
+        ),
+        Desktop(
+            name="labwc",
+            compositor="labwc",
+            version="labwc --version",
+            has_started=_HAS_A_SOCKET,
+            menu="down alt; tap spc; up alt",
+            session="XDG_SESSION_TYPE=wayland LIBSEAT_BACKEND=logind WLR_RENDERER=pixman exec labwc",
+            locks=False,
         ),
     )
 }
@@ -116,10 +163,11 @@ class PreparedDesktop(VirtualMachine):
         return self.run(as_user(USER, command), check=check)
 
     def prepared_from(self) -> bytes:
-        return b"".join(path.read_bytes() for path in (Path(__file__), _package()))
+        how = f"{self.desktop}{inspect.getsource(PreparedDesktop)}"
+        return how.encode() + _package().read_bytes()
 
     def prepare(self) -> None:
-        # The state of another package, or of an older version of this file.
+        # The state of another package, or of an older version of this module.
         for state in self._images.root.parent.glob("state-*"):
             state.unlink()
         self._begin()
@@ -136,7 +184,7 @@ class PreparedDesktop(VirtualMachine):
             START_SECONDS,
         )
         self._log_in()
-        self.ask_desktop(TERMINAL)
+        self.ask_desktop(self.desktop.terminal)
         self.wait_until(f"test -s {TRANSCRIPT}", START_SECONDS)
         if self.desktop.name == "gnome":
             self._leave_the_overview()
@@ -152,12 +200,12 @@ class PreparedDesktop(VirtualMachine):
             session.bring_to_front()
             # Nothing of it may have a file of /host open, which is unmounted before the state is saved.
             session.run(f"setsid --fork sh -c {shlex.quote(self.desktop.session)} >/tmp/desktop.log 2>&1")
-        is_there = as_user(USER, f"busctl --user status {self.desktop.bus_name}")
-        self.wait_until(f"({is_there}) >/dev/null 2>&1", START_SECONDS)
+        self.wait_until(as_user(USER, self.desktop.has_started), START_SECONDS)
         self.find_session()
         self._wait_for_rest()
 
     def find_session(self) -> None:
+        """Finds the person's session on the seat."""
         show = f"loginctl list-sessions --no-legend | awk '$3 == \"{USER}\" && $4 == \"seat0\" {{ print $1 }}'"
         number = f"loginctl show-session --value --property VTNr $({show})"
         self.session = Session(self, int(self.run(number).stdout), USER, is_there=True)
