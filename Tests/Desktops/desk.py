@@ -8,17 +8,19 @@
 
 import re
 import shlex
-import time
 from pathlib import Path
 from typing import Self
 
 from desktops import PASSWORD, START_SECONDS, TRANSCRIPT, USER, Desktop, PreparedDesktop
 from harness.typing import taps
-from support.picture import Picture
+from support.picture import Color, Picture
 from support.waiting import wait_until
 
 # What a key takes at most to arrive on an emulated desktop.
-ARRIVAL_SECONDS = 120.0
+ARRIVAL_SECONDS = 60.0
+
+# The least points of an icon's own colour in a panel.
+ICON_POINTS = 40
 
 
 class Desk(PreparedDesktop):
@@ -33,9 +35,17 @@ class Desk(PreparedDesktop):
     def __enter__(self) -> Self:
         super().__enter__()
         self.find_session()
+        self._wait_for_keys()
+        return self
+
+    def come_back(self) -> None:
+        """Switches from another console to the desktop, which loses what is typed at once."""
+        self.session.bring_to_front()
+        self._wait_for_keys()
+
+    def _wait_for_keys(self) -> None:
         self.wait_for_the_terminal()
         self._seen = len(self.screen())
-        return self
 
     def type(self, text: str) -> None:
         """Types small letters, digits, spaces and ends of lines on the machine's keyboard."""
@@ -61,11 +71,17 @@ class Desk(PreparedDesktop):
 
     def look(self, name: str) -> Path:
         """Takes a picture of the screen, and keeps it."""
-        taken = self.shared / "picture.ppm"
-        self.picture(taken)
         kept = self._pictures.with_name(f"{self._pictures.name}-{name}.png")
-        Picture.read(taken).write_png(kept)
+        self._shown().write_png(kept)
         return kept
+
+    def wait_for_color(self, color: Color) -> None:
+        """Waits until the screen shows this colour, in as many points as an icon has."""
+        wait_until(
+            lambda: self._shown().colors()[color] > ICON_POINTS,
+            f"the colour {color}",
+            ARRIVAL_SECONDS,
+        )
 
     def write_home(self, name: str, text: str) -> None:
         """Writes a file into the person's home."""
@@ -87,39 +103,27 @@ class Desk(PreparedDesktop):
 
     def open_launcher(self) -> None:
         """Opens by a key what shows the programs, and waits until the screen shows it."""
-        before = self.pixels()
+        before = self._pixels()
         self.play(self.desktop.menu)
         wait_until(lambda: self._differs_from(before), "the overview or the menu", ARRIVAL_SECONDS)
 
-    def pixels(self) -> bytes:
-        """What the screen shows."""
+    def _pixels(self) -> bytes:
+        return b"".join(self._shown().rows)
+
+    def _shown(self) -> Picture:
         taken = self.shared / "picture.ppm"
         self.picture(taken)
-        return taken.read_bytes()
+        return Picture.read(taken)
 
     def _differs_from(self, before: bytes) -> bool:
         """Whether at least a twentieth of the screen is another than before."""
-        now = self.pixels()
+        now = self._pixels()
         changed = sum(a != b for a, b in zip(before[::30], now[::30], strict=True))
         return changed * 20 > len(now) // 30
 
-    def wait_for_stillness(self) -> None:
-        """Waits until the screen is the same for two seconds."""
-        still = time.monotonic()
-        seen = self.pixels()
-
-        def is_still() -> bool:
-            nonlocal still, seen
-            now = self.pixels()
-            if now != seen:
-                still, seen = time.monotonic(), now
-            return time.monotonic() - still > 2
-
-        wait_until(is_still, "the screen to be still", ARRIVAL_SECONDS)
-
     def lock(self) -> None:
         """Locks the screen, as the desktop's menu does, and waits until logind says so."""
-        before = self.pixels()
+        before = self._pixels()
         self.run(f"loginctl lock-session {self.session.id}")
         self.wait_until(self._hint("yes"))
         wait_until(lambda: self._differs_from(before), "the lock screen", ARRIVAL_SECONDS)
@@ -128,11 +132,13 @@ class Desk(PreparedDesktop):
         """Types the password, and waits until logind says that the screen is unlocked."""
 
         def opens() -> bool:
-            # The first key only shows the field.
-            self.play("tap esc; wait 2000")
+            # The first key lights the screen, the second shows the field, which may have what was typed before.
+            self.play("tap backspace; wait 3000; tap backspace; wait 3000")
+            self.play("down ctrl; tap a; up ctrl; tap backspace")
+            self.look("password")
             self.type(f"{PASSWORD}\n")
             is_unlocked = shlex.quote(f"until {self._hint('no')}; do sleep 0.1; done")
-            return self.run(f"timeout 20 sh -c {is_unlocked}", check=False).exit_code == 0
+            return self.run(f"timeout 40 sh -c {is_unlocked}", check=False).exit_code == 0
 
         wait_until(opens, "the screen to be unlocked", START_SECONDS)
 

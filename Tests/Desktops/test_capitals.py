@@ -15,12 +15,12 @@ def start(desk: Desk) -> None:
     desk.run(f"systemctl enable --now {UNIT}")
     desk.wait_for_keyboard("keymoded Shift")
     desk.type("cat\n")
-    desk.wait_for(r"\$ cat$")
+    desk.wait_for("cat$")
 
 
 def tap_shift(desk: Desk) -> None:
     """Taps Shift, and waits until it is down on the virtual keyboard, for the next key."""
-    node = f"/dev/input/$({desk.event_of('keymoded Shift')})"
+    node = "/dev/input/" + desk.run(desk.event_of("keymoded Shift")).stdout.strip()
     # The program has this exit code if the key is down.
     is_down = f"evtest --query {node} EV_KEY KEY_LEFTSHIFT; test $? = 10"
 

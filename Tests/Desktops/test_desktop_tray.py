@@ -18,6 +18,8 @@ TRAYS = {
     "plasma": "true",
     "xfce": "true",
 }
+# The colours of the icons.
+COLORS = {"rest": (0x5D, 0x6B, 0x82), "editing": (0x2F, 0x81, 0x32), "recording": (0xD0, 0x21, 0x2F)}
 ITEMS = (
     "busctl --user get-property org.kde.StatusNotifierWatcher /StatusNotifierWatcher "
     "org.kde.StatusNotifierWatcher RegisteredStatusNotifierItems"
@@ -30,12 +32,16 @@ def test_tray_shows_the_state(desk: Desk) -> None:
     desk.ask_desktop(TRAYS[desk.desktop.name])
     desk.ask_desktop(INSTALL)
     wait_until(lambda: "eymoded" in desk.ask_desktop(ITEMS, check=False).stdout, "the icon")
-    desk.wait_for_stillness()
+    desk.wait_for_color(COLORS["rest"])
     desk.look("rest")
-    for key, state in (("insert", "editingText"), ("esc", "prepareToEditText")):
-        before = desk.pixels()
-        desk.play(f"tap {key}")
-        desk.run(f"keymodectl wait keyboard={state} --timeout 100")
-        wait_until(lambda before=before: desk.pixels() != before, f"another icon in {state}")
-        desk.wait_for_stillness()
-        desk.look(state)
+    desk.play("tap insert")
+    desk.wait_for_color(COLORS["editing"])
+    desk.look("editing")
+    desk.play("tap esc")
+    desk.wait_for_color(COLORS["rest"])
+    desk.run("keymodectl recipe push-to-talk")
+    desk.play("down f9")
+    desk.wait_for_color(COLORS["recording"])
+    desk.look("talking")
+    desk.play("up f9")
+    desk.wait_for_color(COLORS["rest"])
