@@ -26,7 +26,7 @@ context.objects = [
     } }
 ]
 """
-# The recording of a call. With a header, a quarter of it would be zero for another reason.
+# The recording of a call, without a header, which is not zero.
 CALL = "pw-record --target push-to-talk --raw --rate 16000 --channels 1 --format s16 ~/call.raw\n"
 # Whether one of the next 16000 samples is not zero.
 HEARS = f"""
