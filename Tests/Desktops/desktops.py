@@ -29,12 +29,9 @@ TRANSCRIPT = "/tmp/transcript"
 # A terminal as desktops start one: in a unit of the user's manager. What is typed is read by a shell.
 _TERMINAL = (
     "exec systemd-run --user --quiet --collect --unit terminal --setenv PS1='$ ' --setenv SHELL=/bin/sh "
-    "{display} script --quiet --flush " + TRANSCRIPT
+    "--setenv WAYLAND_DISPLAY=wayland-0 foot --override main.font=monospace:size=14 "
+    f"script --quiet --flush {TRANSCRIPT}"
 )
-_FOOT = _TERMINAL.format(
-    display="--setenv WAYLAND_DISPLAY=wayland-0 foot --override main.font=monospace:size=14"
-)
-_XTERM = _TERMINAL.format(display="--setenv DISPLAY=:7 xterm -fa monospace -fs 14 -geometry 80x24+150+120 -e")
 
 _SHELL = "gdbus call --session --dest org.gnome.Shell --object-path /org/gnome/Shell --method"
 _OVERVIEW = "org.gnome.Shell OverviewActive"
@@ -64,16 +61,8 @@ systemctl start gdm
 """
 
 
-# On terminal 7, the first program of the session.
-_XFCE = """\
-Xorg :7 vt7 -keeptty -noreset -logfile /tmp/xorg.log <>/dev/tty7 &
-until test -S /tmp/.X11-unix/X7; do sleep 0.05; done
-DISPLAY=:7 exec startxfce4
-"""
-
 # What says that the desktop has started.
 _ON_THE_BUS = "busctl --user status {} >/dev/null 2>&1"
-_HAS_A_SOCKET = "test -S $XDG_RUNTIME_DIR/wayland-0"
 
 
 @dataclass(frozen=True)
@@ -94,9 +83,6 @@ class Desktop:
     """What root runs for a login without a greeter, if the desktop has its own way."""
     session: str = ""
     """What the session on a terminal runs, otherwise."""
-    terminal: str = _FOOT
-    locks: bool = True
-    """Whether it has a lock screen that tells logind of itself."""
 
 
 DESKTOPS = {
@@ -117,24 +103,6 @@ DESKTOPS = {
             has_started=_ON_THE_BUS.format("org.kde.plasmashell"),
             menu="tap meta_l",
             session="XDG_SESSION_TYPE=wayland XDG_CURRENT_DESKTOP=KDE exec startplasma-wayland",
-        ),
-        Desktop(
-            name="xfce",
-            compositor="Xorg",
-            version="xfce4-session --version",
-            has_started=_ON_THE_BUS.format("org.xfce.Panel"),
-            menu="down alt; tap f1; up alt",
-            session=_XFCE,
-            terminal=_XTERM,
-        ),
-        Desktop(
-            name="labwc",
-            compositor="labwc",
-            version="labwc --version",
-            has_started=_HAS_A_SOCKET,
-            menu="down alt; tap spc; up alt",
-            session="XDG_SESSION_TYPE=wayland LIBSEAT_BACKEND=logind WLR_RENDERER=pixman exec labwc",
-            locks=False,
         ),
     )
 }
@@ -163,7 +131,7 @@ class PreparedDesktop(VirtualMachine):
         return self.run(as_user(USER, command), check=check)
 
     def prepared_from(self) -> bytes:
-        how = f"{self.desktop}{inspect.getsource(PreparedDesktop)}"
+        how = f"{self.desktop}{_TERMINAL}{inspect.getsource(PreparedDesktop)}"
         return how.encode() + _package().read_bytes()
 
     def prepare(self) -> None:
@@ -184,7 +152,7 @@ class PreparedDesktop(VirtualMachine):
             START_SECONDS,
         )
         self._log_in()
-        self.ask_desktop(self.desktop.terminal)
+        self.ask_desktop(_TERMINAL)
         self.wait_until(f"test -s {TRANSCRIPT}", START_SECONDS)
         if self.desktop.name == "gnome":
             self._leave_the_overview()

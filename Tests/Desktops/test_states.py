@@ -5,6 +5,7 @@ from desk import Desk
 
 def test_terminal_shows_the_states_and_caps_lock_as_the_key_has_it(desk: Desk) -> None:
     assert "keymoded" not in desk.session.run("id").stdout
+    print(desk.ask_desktop(desk.desktop.version).stdout)
     desk.type("keymodectl state\n")
     desk.wait_for(r"shift +off")
     desk.wait_for(r"caps +off")
