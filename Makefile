@@ -85,7 +85,7 @@ ARCHIVE = keymoded-$(VERSION)
 SOURCES = Package.swift Sources Tests examples/chat examples/follow Benchmarks/machines
 
 .PHONY: help run test check all-tests checks fresh-test lint unit-tests examples fuzz-tests client-tests \
-  machine-tests user-tests desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests arm64-tests \
+  machine-tests user-tests desktop-tests desktops diagram-tests kiosk-tests corpus-tests vm-tests package-tests arm64-tests \
   sanitize fuzz adversary soak bench bench-vm order pictures \
   build programs install uninstall dist dist-tests source-package deb deb-arm64 debian release release-here clean
 
@@ -96,6 +96,7 @@ help:
 	@echo 'make check      run all tests except those in a virtual machine'
 	@echo 'make adversary  run all attacks for two hours, and print the results'
 	@echo 'make arm64-tests  build for arm64, and run tests of that in emulators; on amd64, as root'
+	@echo 'make desktops   run tests on whole desktops, such as GNOME and KDE Plasma, in virtual machines; as root'
 	@echo 'make soak       an hour of typing, plugging and subscribing in a virtual machine'
 	@echo 'make sanitize   run the Swift tests with the address and the thread sanitizer'
 	@echo 'make bench      measure keymoded beside other programs, among them keyd; as root'
@@ -271,6 +272,14 @@ arm64-tests: build release
 	KEYMODED_VM_ARCHITECTURE=arm64 $(call PYTEST,guest-arm64) $(GUESTS) $(ARM64_TESTS)
 	KEYMODED_VM_ARCHITECTURE=arm64-16k $(GUEST)
 	KEYMODED_VM_ARCHITECTURE=arm64-16k $(call PYTEST,guest-arm64-16k) $(GUESTS) $(ARM64_TESTS)
+
+# Whole desktops of Debian 13, one guest at a time, because each takes both processors and 3 GiB. Not part of
+# `make test`. The pictures are in .build/desktops. DESKTOPS='-k gnome' chooses some tests.
+desktops: deb
+	@scripts/install-packages test
+	@KEYMODED_REQUIRE_VM=1 scripts/install-packages virtual-machine
+	@scripts/install-python-tools
+	$(call PYTEST,desktops) Tests/Desktops $(DESKTOPS)
 
 bench: build
 	scripts/bench

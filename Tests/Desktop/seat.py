@@ -15,9 +15,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from picture import Picture
 from support.checkout import CHECKOUT, PROGRAMS
 from support.fifo_keyboard import FifoKeyboard
+from support.picture import Picture
 from support.user_manager import UserManager
 from support.waiting import BOUND_SECONDS, NotInTimeError, wait_until
 

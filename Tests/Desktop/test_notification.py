@@ -6,8 +6,8 @@ import signal
 import subprocess
 
 import pytest
-from picture import Picture
 from seat import Desktop, Seat
+from support.picture import Picture
 from support.waiting import BOUND_SECONDS
 
 

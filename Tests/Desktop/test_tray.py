@@ -5,11 +5,11 @@ import signal
 import subprocess
 
 import pytest
-from picture import Color, Picture
 from seat import EXAMPLES, Desktop, Seat, kill
 from support.checkout import CHECKOUT
 from support.fifo_keyboard import FifoKeyboard
 from support.input_events import ESC, INSERT
+from support.picture import Color, Picture
 from support.waiting import BOUND_SECONDS
 
 # A bar has icons of 16 pixels, as most desktops, and one of 22 pixels, as KDE.

@@ -5,11 +5,11 @@ import re
 import signal
 
 import pytest
-from picture import Color, Picture
 from seat import EXAMPLES, Desktop, Seat
 from support import readme
 from support.checkout import CHECKOUT
 from support.fifo_keyboard import FifoKeyboard
+from support.picture import Color, Picture
 
 # In pixels of the screen; its scale is 2, so this is twice the bar's own height.
 BAR_HEIGHT = 56

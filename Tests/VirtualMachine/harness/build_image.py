@@ -3,7 +3,8 @@
 They land in <checkout>/.vm, in a folder for each Debian, and are built again only when this file
 or the files in guest/image have changed. Everything comes from Debian's own mirrors, and nothing is
 installed on the host. The tests call `ensure_images()`; with "desktop", the guest has the packages
-of packages-desktop.txt too, which would make the start of all other guests slower.
+of packages-desktop.txt too, which would make the start of all other guests slower. The lists of
+Tests/Desktops are named in the same way.
 """
 
 import contextlib
@@ -29,7 +30,7 @@ PARTS = CHECKOUT / "Tests/VirtualMachine/guest/image"
 IMAGES = CHECKOUT / ".vm"
 
 # The modules that the initramfs needs to reach the root image. Those of the running guest are in
-# modules.txt: folders below lib/modules/VERSION/kernel, as Debian's whole tree is 400 MB.
+# modules.txt: folders and modules below lib/modules/VERSION/kernel, as Debian's whole tree is 400 MB.
 INITRAMFS_MODULES = (*ARCHITECTURE.initramfs_modules, "virtio_blk", "ext4", "overlay")
 
 # In a namespace for its mounts, so that none is left if it is killed.
@@ -285,9 +286,13 @@ def _unpacking(package: str, paths: Sequence[str]) -> str:
 def _copy_modules(modules: Path, root: Path) -> None:
     target = root / "lib/modules" / modules.name
     for name in _listed(PARTS / "modules.txt"):
+        source, copy = modules / "kernel" / name, target / "kernel" / name
         # Some are in the kernel itself, for one architecture or another.
-        if (modules / "kernel" / name).exists():
-            shutil.copytree(modules / "kernel" / name, target / "kernel" / name)
+        if source.is_dir():
+            shutil.copytree(source, copy)
+        for file in source.parent.glob(f"{source.name}.ko*"):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, copy.parent)
     for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
         shutil.copy(modules / name, target)
     _output("depmod", "-b", root, modules.name)

@@ -49,6 +49,7 @@ class Agent:
         self._has_ended = False
         self.system_state = ""
         self.has_begun = False
+        self.is_paused = False
         self.pids: dict[int, int] = {}
         self.exit_codes: dict[int, int] = {}
         self.replies: dict[int, str] = {}
@@ -88,7 +89,9 @@ class Agent:
                         case ["ready", state]:
                             self.system_state = state
                         case ["begun"]:
-                            self.has_begun = True
+                            self.has_begun, self.is_paused = True, False
+                        case ["paused"]:
+                            self.is_paused = True
                         case ["started", number, pid]:
                             self.pids[int(number)] = int(pid)
                         case ["exit", number, status]:

@@ -25,13 +25,27 @@ class Session:
     """A login session as `login` begins one, on a virtual terminal of seat0."""
 
     def __init__(
-        self, vm: VirtualMachine, terminal: int, user: str, kind: str = "user"
+        self,
+        vm: VirtualMachine,
+        terminal: int,
+        user: str,
+        kind: str = "user",
+        is_there: bool = False,
     ) -> None:
+        """Begins a session, or finds the one that is there."""
         self._vm = vm
         self.terminal = terminal
         self.user = user
+        if not is_there:
+            self._begin(kind)
+        self.id, self.uid = vm.run(
+            f"loginctl list-sessions --no-legend | awk '/ tty{terminal}( |$)/ {{ print $1, $2 }}'"
+        ).stdout.split()
+
+    def _begin(self, kind: str) -> None:
+        terminal, user = self.terminal, self.user
         # PAM takes seat and terminal of the session from TTYPath=.
-        vm.run(
+        self._vm.run(
             f"""
             set -e
             systemd-run --quiet --collect --unit session-on-tty{terminal} \
@@ -42,9 +56,6 @@ class Session:
               systemctl is-active --quiet user@$(id -u {user}); do sleep 0.05; done
             """
         )
-        self.id, self.uid = vm.run(
-            f"loginctl list-sessions --no-legend | awk '/ tty{terminal}( |$)/ {{ print $1, $2 }}'"
-        ).stdout.split()
 
     def properties(self) -> dict[str, str]:
         """What logind tells of the session, such as `Active`, `LockedHint`, `Seat` and `State`."""

@@ -59,7 +59,13 @@ class VirtualMachine:
 
     The guest is started in the state that a boot led to, which takes a second. The first guest
     boots and saves that state beside the images. With `boots` this guest boots too.
+
+    A subclass can give the machine more, and `prepare` what is saved.
     """
+
+    acceleration = "tcg,thread=single"
+    processors = 1
+    memory_mib = 1024
 
     shared: Path
     """The folder of the host that the guest mounts as /host."""
@@ -80,8 +86,7 @@ class VirtualMachine:
         state = self.saved_state() if ARCHITECTURE.is_saved and not self._boots else None
         with contextlib.ExitStack() as undo:
             self._start(undo, state)
-            self._agent.send(f"begin {time.time()}")
-            self._agent.wait_for(lambda: self._agent.has_begun, BOUND_SECONDS, "the guest's start")
+            self._begin()
             self._undo = undo.pop_all()
         return self
 
@@ -92,6 +97,24 @@ class VirtualMachine:
     def system_state(self) -> str:
         """The output of `systemctl is-system-running` at the end of the boot, if it boots."""
         return self._agent.system_state
+
+    def _begin(self) -> None:
+        """Sets the guest's clock, and has it mount /host."""
+        self._agent.send(f"begin {time.time()}")
+        self._agent.wait_for(lambda: self._agent.has_begun, BOUND_SECONDS, "the guest's start")
+
+    def pause(self) -> None:
+        """Has the guest unmount /host, of which nothing may have a file open, so that it can be saved."""
+        self._agent.has_begun = False
+        self._agent.send("pause")
+        self._agent.wait_for(lambda: self._agent.is_paused, BOUND_SECONDS, "the guest to unmount /host")
+
+    def prepare(self) -> None:
+        """Does what is saved besides the boot. /host is not mounted, here and afterwards."""
+
+    def prepared_from(self) -> bytes:
+        """What `prepare` depends on."""
+        return b""
 
     def _start(self, undo: contextlib.ExitStack, state: Path | None) -> None:
         """Starts QEMU, with a saved state or by a boot, to whose end it waits."""
@@ -116,12 +139,14 @@ class VirtualMachine:
         """The file with the state of such a guest after its boot; makes it if there is none yet."""
         version = subprocess.run([QEMU, "--version"], check=True, stdout=subprocess.PIPE).stdout
         # QEMU loads only what the same version has saved of the same machine.
-        key = hashlib.sha256(version + "\0".join(self._machine()).encode()).hexdigest()[:16]
+        machine = "\0".join(self._machine()).encode()
+        key = hashlib.sha256(version + machine + self.prepared_from()).hexdigest()[:16]
         with self._images.locked() as folder:
             state = folder / f"state-{key}"
             if not state.exists():
                 with contextlib.ExitStack() as undo:
                     self._start(undo, None)
+                    self.prepare()
                     unfinished = folder / "unfinished-state"
                     self._qmp.save(unfinished)
                     unfinished.rename(state)
@@ -210,6 +235,10 @@ class VirtualMachine:
         """Unplugs a device; the guest notices a little later."""
         self._qmp.remove_device(identifier)
 
+    def picture(self, path: Path) -> None:
+        """Takes a picture of the screen, as a PPM, of a guest with a graphics card."""
+        self._qmp.command("screendump", filename=str(path))
+
     def journal_tail(self, lines: int = 40) -> str:
         """The end of the guest's journal, kernel messages included."""
         return self.run(f"journalctl --no-pager -n {lines}").stdout
@@ -268,8 +297,8 @@ class VirtualMachine:
     def _machine(self) -> list[str]:
         """The arguments that a saved state depends on."""
         return [
-            *("-accel", "tcg,thread=single", *ARCHITECTURE.machine),
-            *("-smp", "1", "-m", "1024"),
+            *("-accel", self.acceleration, *ARCHITECTURE.machine),
+            *("-smp", str(self.processors), "-m", str(self.memory_mib)),
             *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
             *("-append", f"{KERNEL_COMMAND_LINE} {self._clock}"),
             *("-device", "virtio-blk-pci,drive=root"),

@@ -1,0 +1,150 @@
+"""A whole desktop in the guest, as its tests use it.
+
+    with Desk(DESKTOPS["gnome"], folder / "name") as desk:
+        desk.type("keymodectl state\n")
+        desk.wait_for("shift +off")
+        desk.look("states")
+"""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Self
+
+from desktops import PASSWORD, START_SECONDS, TRANSCRIPT, USER, Desktop, PreparedDesktop
+from harness.typing import taps
+from support.picture import Color, Picture
+from support.waiting import wait_until
+
+# What a key takes at most to arrive on an emulated desktop.
+ARRIVAL_SECONDS = 60.0
+
+# The least points of an icon's own colour in a panel.
+ICON_POINTS = 40
+# The most colours of a screen that is dark.
+DARK_COLORS = 8
+
+
+class Desk(PreparedDesktop):
+    """A guest with a desktop in front, and what a test does there."""
+
+    def __init__(self, desktop: Desktop, pictures: Path) -> None:
+        """The names of all pictures begin with `pictures`."""
+        super().__init__(desktop)
+        self._pictures = pictures
+        self._seen = 0
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self.find_session()
+        self._wait_for_keys()
+        return self
+
+    def come_back(self) -> None:
+        """Switches from another console to the desktop, which loses what is typed at once."""
+        self.session.bring_to_front()
+        self._wait_for_keys()
+
+    def _wait_for_keys(self) -> None:
+        self.wait_for_the_terminal()
+        self._seen = len(self.screen())
+
+    def type(self, text: str) -> None:
+        """Types small letters, digits, spaces and ends of lines on the machine's keyboard."""
+        self.play(taps(text, 60))
+
+    def screen(self) -> str:
+        """All that the terminal has shown, without what only a terminal understands."""
+        shown = self.run(f"cat {TRANSCRIPT}").stdout
+        return re.sub(r"\x1b(\[[0-9;?]*[A-Za-z]|[()].|[=>])|\r", "", shown)
+
+    def wait_for(self, pattern: str) -> re.Match[str]:
+        """Waits until the terminal shows this, after what was waited for before."""
+        found: list[re.Match[str]] = []
+
+        def is_shown() -> bool:
+            match = re.compile(pattern, re.MULTILINE).search(self.screen(), self._seen)
+            found.extend([match] if match else [])
+            return bool(found)
+
+        wait_until(is_shown, f"{pattern!r} in the terminal", ARRIVAL_SECONDS)
+        self._seen = found[0].end()
+        return found[0]
+
+    def look(self, name: str) -> Path:
+        """Takes a picture of the screen, and keeps it."""
+        kept = self._pictures.with_name(f"{self._pictures.name}-{name}.png")
+        self._shown().write_png(kept)
+        return kept
+
+    def wait_for_color(self, color: Color) -> None:
+        """Waits until the screen shows this colour, in as many points as an icon has."""
+        wait_until(
+            lambda: self._shown().colors()[color] > ICON_POINTS,
+            f"the colour {color}",
+            ARRIVAL_SECONDS,
+        )
+
+    def write_home(self, name: str, text: str) -> None:
+        """Writes a file into the person's home."""
+        (self.shared / name).write_text(text)
+        self.run(f"install --owner {USER} --group {USER} /host/{name} ~{USER}")
+
+    def wait_for_keyboard(self, name: str) -> None:
+        """Waits until the desktop follows the keyboard of this name."""
+        opened = f"ls -l /proc/$(pgrep -x {self.desktop.compositor})/fd"
+        self.wait_until(
+            f'node=$({self.event_of(name)}) && test "$node" && {opened} | grep -q "/dev/input/$node$"',
+            ARRIVAL_SECONDS,
+        )
+
+    def event_of(self, name: str) -> str:
+        """The command that prints the name of the node of a keyboard, such as event3."""
+        found = f"grep --files-with-matches --line-regexp '{name}' /sys/class/input/event*/device/name"
+        return f"{found} | cut -d/ -f5"
+
+    def open_launcher(self) -> None:
+        """Opens by a key what shows the programs, and waits until the screen shows it."""
+        before = self._pixels()
+        self.play(self.desktop.menu)
+        wait_until(lambda: self._differs_from(before), "the overview or the menu", ARRIVAL_SECONDS)
+
+    def _pixels(self) -> bytes:
+        return b"".join(self._shown().rows)
+
+    def _shown(self) -> Picture:
+        taken = self.shared / "picture.ppm"
+        self.picture(taken)
+        return Picture.read(taken)
+
+    def _differs_from(self, before: bytes) -> bool:
+        """Whether at least a twentieth of the screen is another than before."""
+        now = self._pixels()
+        changed = sum(a != b for a, b in zip(before[::30], now[::30], strict=True))
+        return changed * 20 > len(now) // 30
+
+    def lock(self) -> None:
+        """Locks the screen, as the desktop's menu does, and waits until logind says so."""
+        before = self._pixels()
+        self.run(f"loginctl lock-session {self.session.id}")
+        self.wait_until(self._hint("yes"))
+        wait_until(lambda: self._differs_from(before), "the lock screen", ARRIVAL_SECONDS)
+
+    def unlock(self) -> None:
+        """Types the password, and waits until logind says that the screen is unlocked."""
+
+        def opens() -> bool:
+            # What was typed before may be there still.
+            self.play("tap backspace; wait 1000; down ctrl; tap a; up ctrl; tap backspace")
+            self.look("password")
+            self.type(f"{PASSWORD}\n")
+            is_unlocked = shlex.quote(f"until {self._hint('no')}; do sleep 0.1; done")
+            return self.run(f"timeout 40 sh -c {is_unlocked}", check=False).exit_code == 0
+
+        # A key lights the screen. That of Plasma needs a minute to show the field.
+        self.play("tap backspace")
+        wait_until(lambda: len(self._shown().colors()) > DARK_COLORS, "a lit screen", START_SECONDS)
+        wait_until(opens, "the screen to be unlocked", START_SECONDS)
+
+    def _hint(self, value: str) -> str:
+        return f"loginctl show-session {self.session.id} | grep -qx LockedHint={value}"

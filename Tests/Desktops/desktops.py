@@ -1,0 +1,212 @@
+"""Whole desktops of Debian 13 in the guest, each in the state that its login led to.
+
+The login and the start of a desktop take minutes in an emulated guest. So they are done once, with the package
+installed and a terminal in front, and the state is saved beside the images; every guest starts from it.
+"""
+
+import inspect
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.build_image import ensure_images
+from harness.guest_process import Completed
+from harness.sessions import Session, as_user
+from harness.vm import VirtualMachine
+from support.checkout import CHECKOUT
+from support.waiting import wait_until
+
+USER, PASSWORD = "anna", "secret"
+"""She is in none of keymoded's groups."""
+
+# What an emulated desktop takes to start.
+START_SECONDS = 600.0
+
+TRANSCRIPT = "/tmp/transcript"
+"""All that the terminal has shown."""
+
+# A terminal as desktops start one: in a unit of the user's manager. What is typed is read by a shell.
+_TERMINAL = (
+    "exec systemd-run --user --quiet --collect --unit terminal --setenv PS1='$ ' --setenv SHELL=/bin/sh "
+    "--setenv WAYLAND_DISPLAY=wayland-0 foot --override main.font=monospace:size=14 "
+    f"script --quiet --flush {TRANSCRIPT}"
+)
+
+_SHELL = "gdbus call --session --dest org.gnome.Shell --object-path /org/gnome/Shell --method"
+_OVERVIEW = "org.gnome.Shell OverviewActive"
+
+# What a person may have set, of which the tests do not tell: it takes time, or comes at any time.
+_GNOME_SETTINGS = """\
+[org/gnome/desktop/interface]
+enable-animations=false
+cursor-blink=false
+[org/gnome/desktop/session]
+idle-delay=uint32 0
+[org/gnome/shell]
+welcome-dialog-last-shown-version='999'
+[org/gnome/desktop/background]
+picture-options='none'
+"""
+_GNOME_PREPARED = f"""
+set -e
+mkdir -p /etc/dconf/profile /etc/dconf/db/local.d
+printf 'user-db:user\\nsystem-db:local\\n' >/etc/dconf/profile/user
+cat >/etc/dconf/db/local.d/test <<'EOF'
+{_GNOME_SETTINGS}
+EOF
+dconf update
+printf '[daemon]\\nAutomaticLoginEnable=true\\nAutomaticLogin={USER}\\n' >/etc/gdm3/daemon.conf
+systemctl start gdm
+"""
+
+
+# What says that the desktop has started.
+_ON_THE_BUS = "busctl --user status {} >/dev/null 2>&1"
+
+
+@dataclass(frozen=True)
+class Desktop:
+    """A desktop, and how it starts."""
+
+    name: str
+    """That of its image, too."""
+    compositor: str
+    """The name of the process that has the keyboards open."""
+    version: str
+    """The command that prints its version."""
+    has_started: str
+    """A command of the person that succeeds once all is there."""
+    menu: str
+    """The keys that open an overview or a menu, in the language of keys.py."""
+    login: str = ""
+    """What root runs for a login without a greeter, if the desktop has its own way."""
+    session: str = ""
+    """What the session on a terminal runs, otherwise."""
+
+
+DESKTOPS = {
+    desktop.name: desktop
+    for desktop in (
+        Desktop(
+            name="gnome",
+            compositor="gnome-shell",
+            version="gnome-shell --version",
+            has_started=_ON_THE_BUS.format("org.gnome.Shell"),
+            menu="tap meta_l",
+            login=_GNOME_PREPARED,
+        ),
+        Desktop(
+            name="plasma",
+            compositor="kwin_wayland",
+            version="plasmashell --version",
+            has_started=_ON_THE_BUS.format("org.kde.plasmashell"),
+            menu="tap meta_l",
+            session="XDG_SESSION_TYPE=wayland XDG_CURRENT_DESKTOP=KDE exec startplasma-wayland",
+        ),
+    )
+}
+
+TERMINAL_OF_SESSION = 7
+
+
+class PreparedDesktop(VirtualMachine):
+    """A guest with a desktop in front, and in it a terminal with the focus."""
+
+    # Llvmpipe needs the instructions; with less memory or fewer processors GNOME is slower still.
+    acceleration = "tcg,thread=multi,tb-size=1024"
+    processors = 2
+    memory_mib = 3072
+
+    def __init__(self, desktop: Desktop) -> None:
+        super().__init__(ensure_images(desktop.name))
+        self.desktop = desktop
+
+    def _machine(self) -> list[str]:
+        card = ("-device", "virtio-gpu-pci,xres=1024,yres=768")
+        return [*super()._machine(), "-cpu", "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16", *card]
+
+    def ask_desktop(self, command: str, check: bool = True) -> Completed:
+        """Runs a shell command as the person, outside of the session, with the desktop's bus."""
+        return self.run(as_user(USER, command), check=check)
+
+    def prepared_from(self) -> bytes:
+        how = f"{self.desktop}{_TERMINAL}{inspect.getsource(PreparedDesktop)}"
+        return how.encode() + _package().read_bytes()
+
+    def prepare(self) -> None:
+        # The state of another package, or of an older version of this module.
+        for state in self._images.root.parent.glob("state-*"):
+            state.unlink()
+        self._begin()
+        shutil.copy(_package(), self.shared / "keymoded.deb")
+        self.run(
+            f"""
+            set -e
+            dpkg --path-include='*' --install /host/keymoded.deb </dev/null
+            useradd --create-home --shell /bin/bash {USER}
+            echo {USER}:{PASSWORD} | chpasswd
+            # logind may use graphics cards only if there was one when it was started.
+            systemctl restart systemd-logind
+            """,
+            START_SECONDS,
+        )
+        self._log_in()
+        self.ask_desktop(_TERMINAL)
+        self.wait_until(f"test -s {TRANSCRIPT}", START_SECONDS)
+        if self.desktop.name == "gnome":
+            self._leave_the_overview()
+        self.wait_for_the_terminal()
+        self._wait_for_rest()
+        self.pause()
+
+    def _log_in(self) -> None:
+        if self.desktop.login:
+            self.run(self.desktop.login)
+        else:
+            session = Session(self, TERMINAL_OF_SESSION, USER)
+            session.bring_to_front()
+            # Nothing of it may have a file of /host open, which is unmounted before the state is saved.
+            session.run(f"setsid --fork sh -c {shlex.quote(self.desktop.session)} >/tmp/desktop.log 2>&1")
+        self.wait_until(as_user(USER, self.desktop.has_started), START_SECONDS)
+        self.find_session()
+        self._wait_for_rest()
+
+    def find_session(self) -> None:
+        """Finds the person's session on the seat."""
+        show = f"loginctl list-sessions --no-legend | awk '$3 == \"{USER}\" && $4 == \"seat0\" {{ print $1 }}'"
+        number = f"loginctl show-session --value --property VTNr $({show})"
+        self.session = Session(self, int(self.run(number).stdout), USER, is_there=True)
+
+    def _leave_the_overview(self) -> None:
+        """GNOME begins with it, late, and it takes the keys."""
+        get = as_user(USER, f"{_SHELL} org.freedesktop.DBus.Properties.Get {_OVERVIEW}")
+        self.wait_until(f"({get}) | grep -q true", START_SECONDS)
+        self.ask_desktop(f"{_SHELL} org.freedesktop.DBus.Properties.Set {_OVERVIEW} '<false>'")
+        self.wait_until(f"({get}) | grep -q false", START_SECONDS)
+
+    def _wait_for_rest(self) -> None:
+        """Waits until the processors have had nothing to do for most of three seconds: all has started."""
+        idle = "cut -d' ' -f2 /proc/uptime | cut -d. -f1"
+        enough = 3 * self.processors - 2
+        self.wait_until(
+            f"before=$({idle}); sleep 3; test $(($({idle}) - before)) -ge {enough}", START_SECONDS
+        )
+
+    def wait_for_the_terminal(self) -> None:
+        """Waits until keys arrive there: each Enter shows the prompt once more."""
+        before = int(self.run(f"stat --format %s {TRANSCRIPT}").stdout)
+
+        def arrives() -> bool:
+            self.play("tap ret")
+            grown = f"test $(stat --format %s {TRANSCRIPT}) -gt {before}"
+            return self.run(f"timeout 3 sh -c 'until {grown}; do sleep 0.05; done'", check=False).exit_code == 0
+
+        wait_until(arrives, "a key to arrive in the terminal", START_SECONDS)
+
+
+def _package() -> Path:
+    """What `make deb` has built."""
+    (package,) = (CHECKOUT / ".deb").glob("keymoded_*.deb")
+    return package
+

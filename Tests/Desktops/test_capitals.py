@@ -1,0 +1,81 @@
+"""`keymodectl shift` on a whole desktop: what arrives in a terminal."""
+
+from collections.abc import Iterator
+
+import pytest
+from desk import Desk
+from support.waiting import wait_until
+
+UNIT = "keymoded-shift.service"
+SHIFT_TWICE = "tap shift 30; wait 70; tap shift 30"
+
+
+def start(desk: Desk) -> None:
+    """Starts the service, and in the terminal a program that shows each line again."""
+    desk.run(f"systemctl enable --now {UNIT}")
+    desk.wait_for_keyboard("keymoded Shift")
+    desk.type("cat\n")
+    desk.wait_for("cat$")
+
+
+def tap_shift(desk: Desk) -> None:
+    """Taps Shift, and waits until it is down on the virtual keyboard, for the next key."""
+    node = "/dev/input/" + desk.run(desk.event_of("keymoded Shift")).stdout.strip()
+    # The program has this exit code if the key is down.
+    is_down = f"evtest --query {node} EV_KEY KEY_LEFTSHIFT; test $? = 10"
+
+    def goes_down() -> bool:
+        # On a busy host Shift may be held for too long to be tapped.
+        desk.play("tap shift 30")
+        return desk.run(f"timeout 2 sh -c 'until {is_down}; do sleep 0.02; done'", check=False).exit_code == 0
+
+    wait_until(goes_down, "a tap of Shift")
+
+
+def expect(desk: Desk, arrives: str) -> None:
+    """Ends the line, and waits until the program has it; it is to be exactly this."""
+    desk.play("tap ret")
+    # The line as it is typed, and as it is shown again.
+    assert desk.wait_for(r"^(.*)\n(\1)$")[1] == arrives
+
+
+@pytest.fixture
+def one_shot(desk: Desk) -> Iterator[Desk]:
+    """The desktop, with both options of the service."""
+    desk.run("keymodectl recipe capitals")
+    command = "/usr/bin/keymodectl shift --caps-lock --one-shot --socket-dir /run/keymoded"
+    desk.run(
+        f"mkdir -p /etc/systemd/system/{UNIT}.d; printf '[Service]\\nExecStart=\\nExecStart={command}\\n' "
+        f">/etc/systemd/system/{UNIT}.d/test.conf; systemctl daemon-reload"
+    )
+    start(desk)
+    yield desk
+
+
+def test_shift_twice_makes_capitals_until_the_next_shift(desk: Desk) -> None:
+    start(desk)
+    desk.type("hello 1")
+    expect(desk, "hello 1")
+    desk.play(SHIFT_TWICE)
+    desk.run("keymodectl wait shift=capsLock caps=on --timeout 100")
+    desk.type("hello 1")
+    expect(desk, "HELLO 1")
+    desk.look("capitals")
+    desk.play("tap shift 30")
+    desk.run("keymodectl wait shift=off caps=off --timeout 100")
+    desk.type("hello 1")
+    expect(desk, "hello 1")
+
+
+def test_a_tap_of_shift_is_for_one_key(one_shot: Desk) -> None:
+    tap_shift(one_shot)
+    one_shot.type("hello 1")
+    expect(one_shot, "Hello 1")
+    tap_shift(one_shot)
+    one_shot.type("1 hello")
+    expect(one_shot, "! hello")
+    one_shot.look("one-shot")
+    one_shot.play(SHIFT_TWICE)
+    one_shot.run("keymodectl wait shift=capsLock caps=on --timeout 100")
+    one_shot.type("hello 1")
+    expect(one_shot, "HELLO 1")

@@ -1,0 +1,117 @@
+"""Push-to-talk on a whole desktop, whatever has the focus, and behind its lock screen."""
+
+from collections.abc import Iterator
+
+import pytest
+from desk import Desk
+from harness.sessions import switch_to_console
+from support.waiting import wait_until
+
+TALKING = "talk=talking,trailing,again,open,closing"
+RECORDED = "/tmp/recorded"
+"""What the recorder writes: a line when it begins, and one when it ends."""
+RECORDER = f"""
+echo begin >>{RECORDED}
+trap 'echo end >>{RECORDED}; exit' TERM
+sleep infinity & wait
+"""
+ONCE = ["begin", "end"]
+
+
+@pytest.fixture
+def talker(desk: Desk) -> Iterator[Desk]:
+    """The desktop, with push-to-talk by its recipe, and the command of the README in the terminal."""
+    desk.run("keymodectl recipe push-to-talk")
+    desk.write_home("recorder", RECORDER)
+    desk.write_home("talk", f"keymodectl while --anew {TALKING} --grace 500ms -- sh ~/recorder\n")
+    desk.type("sh talk\n")
+    desk.wait_for("waiting|Waiting|waits")
+    yield desk
+
+
+def recorded(desk: Desk) -> list[str]:
+    """The lines of the recorder up to now."""
+    return desk.run(f"cat {RECORDED} 2>/dev/null", check=False).stdout.split()
+
+
+def wait_for_recorded(desk: Desk, lines: list[str]) -> None:
+    """Waits until the recorder has written these lines, and no others."""
+    wait_until(lambda: len(recorded(desk)) >= len(lines), f"the recorder's {lines}")
+    assert recorded(desk) == lines
+
+
+def wait_for_talk(desk: Desk, state: str) -> None:
+    """Waits until the machine `talk` is in this state."""
+    desk.run(f"keymodectl wait talk={state} --timeout 100")
+
+
+def hold(desk: Desk, name: str, before: list[str]) -> None:
+    """Holds F9 until the recorder runs, and checks that it ends after the release."""
+    desk.play("down f9")
+    wait_for_recorded(desk, [*before, "begin"])
+    desk.look(name)
+    desk.play("up f9")
+    wait_for_recorded(desk, [*before, *ONCE])
+    wait_for_talk(desk, "silent")
+
+
+def test_hold_tap_and_two_taps_record_while_the_terminal_has_the_focus(talker: Desk) -> None:
+    hold(talker, "held", [])
+    # A tap records what it lasts, and the tail.
+    talker.play("tap f9 60")
+    wait_for_recorded(talker, ONCE * 2)
+    wait_for_talk(talker, "silent")
+    talker.play("tap f9 60; wait 80; tap f9 60")
+    wait_for_talk(talker, "open")
+    wait_for_recorded(talker, [*ONCE * 2, "begin"])
+    talker.play("tap f9 60")
+    wait_for_recorded(talker, ONCE * 3)
+
+
+def test_hold_records_while_the_overview_or_a_menu_is_open(talker: Desk) -> None:
+    talker.open_launcher()
+    hold(talker, "launcher", [])
+    talker.play("tap esc")
+
+
+def test_nothing_starts_behind_the_lock_screen(talker: Desk) -> None:
+    talker.play("down f9")
+    wait_for_recorded(talker, ["begin"])
+    # The lock ends it, although the key is held.
+    talker.lock()
+    wait_for_recorded(talker, ONCE)
+    talker.play("up f9")
+    wait_for_talk(talker, "silent")
+
+    talker.look("locked")
+    for script, state in (("down f9", "talking"), ("up f9", "silent")):
+        talker.play(script)
+        wait_for_talk(talker, state)
+    talker.play("tap f9 60; wait 80; tap f9 60")
+    wait_for_talk(talker, "open")
+    talker.unlock()
+    talker.look("unlocked")
+    # What was latched behind the lock screen is not heard after it.
+    assert recorded(talker) == ONCE
+    # The tap that ends the latch counts only if the unlock is known by then.
+    talker.play("tap f9 60")
+    wait_for_talk(talker, "silent")
+    talker.play("down f9")
+    wait_until(lambda: recorded(talker)[len(ONCE) :][-1:] == ["begin"], "the recorder after the unlock")
+    talker.look("again")
+    talker.play("up f9")
+    wait_until(lambda: recorded(talker)[-1] == "end", "the recorder's end")
+
+
+def test_nothing_starts_on_another_console(talker: Desk) -> None:
+    talker.play("down f9")
+    wait_for_recorded(talker, ["begin"])
+    switch_to_console(talker)
+    wait_for_recorded(talker, ONCE)
+    talker.play("up f9; wait 500; down f9")
+    wait_for_talk(talker, "talking")
+    talker.play("up f9")
+    wait_for_talk(talker, "silent")
+    talker.session.bring_to_front()
+    assert recorded(talker) == ONCE
+    hold(talker, "back", ONCE)
