@@ -46,11 +46,11 @@ def wait_for_talk(desk: Desk, state: str) -> None:
 
 
 def hold(desk: Desk, name: str, before: list[str]) -> None:
-    """Holds F9 until the recorder runs, and checks that it ends after the release."""
-    desk.play("down f9")
+    """Holds the talk key until the recorder runs, and checks that it ends after the release."""
+    desk.play("down ctrl_r")
     wait_for_recorded(desk, [*before, "begin"])
     desk.look(name)
-    desk.play("up f9")
+    desk.play("up ctrl_r")
     wait_for_recorded(desk, [*before, *ONCE])
     wait_for_talk(desk, "silent")
 
@@ -58,13 +58,13 @@ def hold(desk: Desk, name: str, before: list[str]) -> None:
 def test_hold_tap_and_two_taps_record_while_the_terminal_has_the_focus(talker: Desk) -> None:
     hold(talker, "held", [])
     # A tap records what it lasts, and the tail.
-    talker.play("tap f9 60")
+    talker.play("tap ctrl_r 60")
     wait_for_recorded(talker, ONCE * 2)
     wait_for_talk(talker, "silent")
-    talker.play("tap f9 60; wait 80; tap f9 60")
+    talker.play("tap ctrl_r 60; wait 80; tap ctrl_r 60")
     wait_for_talk(talker, "open")
     wait_for_recorded(talker, [*ONCE * 2, "begin"])
-    talker.play("tap f9 60")
+    talker.play("tap ctrl_r 60")
     wait_for_recorded(talker, ONCE * 3)
 
 
@@ -75,42 +75,42 @@ def test_hold_records_while_the_overview_or_a_menu_is_open(talker: Desk) -> None
 
 
 def test_nothing_starts_behind_the_lock_screen(talker: Desk) -> None:
-    talker.play("down f9")
+    talker.play("down ctrl_r")
     wait_for_recorded(talker, ["begin"])
     # The lock ends it, although the key is held.
     talker.lock()
     wait_for_recorded(talker, ONCE)
-    talker.play("up f9")
+    talker.play("up ctrl_r")
     wait_for_talk(talker, "silent")
 
     talker.look("locked")
-    for script, state in (("down f9", "talking"), ("up f9", "silent")):
+    for script, state in (("down ctrl_r", "talking"), ("up ctrl_r", "silent")):
         talker.play(script)
         wait_for_talk(talker, state)
-    talker.play("tap f9 60; wait 80; tap f9 60")
+    talker.play("tap ctrl_r 60; wait 80; tap ctrl_r 60")
     wait_for_talk(talker, "open")
     talker.unlock()
     talker.look("unlocked")
     # What was latched behind the lock screen is not heard after it.
     assert recorded(talker) == ONCE
     # The tap that ends the latch counts only if the unlock is known by then.
-    talker.play("tap f9 60")
+    talker.play("tap ctrl_r 60")
     wait_for_talk(talker, "silent")
-    talker.play("down f9")
+    talker.play("down ctrl_r")
     wait_until(lambda: recorded(talker)[len(ONCE) :][-1:] == ["begin"], "the recorder after the unlock")
     talker.look("again")
-    talker.play("up f9")
+    talker.play("up ctrl_r")
     wait_until(lambda: recorded(talker)[-1] == "end", "the recorder's end")
 
 
 def test_nothing_starts_on_another_console(talker: Desk) -> None:
-    talker.play("down f9")
+    talker.play("down ctrl_r")
     wait_for_recorded(talker, ["begin"])
     switch_to_console(talker)
     wait_for_recorded(talker, ONCE)
-    talker.play("up f9; wait 500; down f9")
+    talker.play("up ctrl_r; wait 500; down ctrl_r")
     wait_for_talk(talker, "talking")
-    talker.play("up f9")
+    talker.play("up ctrl_r")
     wait_for_talk(talker, "silent")
     talker.session.bring_to_front()
     assert recorded(talker) == ONCE
