@@ -99,7 +99,7 @@ DESKTOPS = {
         Desktop(
             name="plasma",
             compositor="kwin_wayland",
-            version="plasmashell --version",
+            version="kwin_wayland --version",
             has_started=_ON_THE_BUS.format("org.kde.plasmashell"),
             menu="tap meta_l",
             session="XDG_SESSION_TYPE=wayland XDG_CURRENT_DESKTOP=KDE exec startplasma-wayland",
