@@ -6,8 +6,10 @@ VIRTUAL = "keyd virtual keyboard"
 
 
 def test_states_locks_and_capitals_are_the_same_with_keyd(desk: Desk) -> None:
+    # Otherwise keyd makes the left Ctrl of the right one.
+    keys = "[ids]\\n*\\n[main]\\nrightcontrol = rightcontrol\\n"
     desk.run(
-        "mkdir -p /etc/keyd; printf '[ids]\\n*\\n[main]\\n' >/etc/keyd/default.conf; "
+        f"mkdir -p /etc/keyd; printf '{keys}' >/etc/keyd/default.conf; "
         "systemctl unmask keyd; systemctl start keyd; systemctl enable --now keymoded-shift"
     )
     for name in (VIRTUAL, "keymoded Shift"):

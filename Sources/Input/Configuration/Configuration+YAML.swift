@@ -28,9 +28,12 @@ extension Configuration {
 
   private var lines: [String] {
     let locks = Lock.allCases.filter(settings.locks.contains).map(\.machine.rawValue)
-    return shiftLines + keyboardLines + machineLines + deviceLines
-      + ["debounce: \(settings.debounce == .zero ? "off" : settings.debounce.written)"]
-      + ledLines + list("locks:", locks)
+    let debounce = settings.debounce == .zero ? "off" : settings.debounce.written
+    let parts = [
+      shiftLines, keyboardLines, machineLines, deviceLines, ["debounce: \(debounce)"], ledLines,
+      list("locks:", locks),
+    ]
+    return Array(parts.joined())
   }
 
   private var shiftLines: [String] {
