@@ -86,13 +86,14 @@ struct LEDTests {
       func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
         withUnsafeBytes(of: number.littleEndian, Array.init)
       }
-      return bytes(Int64(1)).prefix(word) + bytes(microseconds).prefix(word) + bytes(type)
-        + bytes(code) + bytes(value)
+      let time = [bytes(Int64(1)), bytes(microseconds)].flatMap { $0.prefix(word) }
+      return time + bytes(type) + bytes(code) + bytes(value)
     }
-    let bytes =
-      record(0, 17, 1, 1) + record(0, 0, 0, 0) + record(1, 17, 2, 1) + record(1, 17, 0, 0)
-      + record(1, 1, 30, 1)
-    try expectLEDs(try Outcome(bytes, format: word == 8 ? .raw64 : .raw32))
+    let records = [
+      record(0, 17, 1, 1), record(0, 0, 0, 0), record(1, 17, 2, 1), record(1, 17, 0, 0),
+      record(1, 1, 30, 1),
+    ]
+    try expectLEDs(try Outcome(records.flatMap { $0 }, format: word == 8 ? .raw64 : .raw32))
   }
 
   @Test("any value but 0 is on")

@@ -10,8 +10,8 @@ private func record(
   func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
     withUnsafeBytes(of: number.littleEndian, Array.init)
   }
-  return bytes(seconds).prefix(word) + bytes(microseconds).prefix(word) + bytes(type) + bytes(code)
-    + bytes(value)
+  let time = [bytes(seconds), bytes(microseconds)].flatMap { $0.prefix(word) }
+  return time + bytes(type) + bytes(code) + bytes(value)
 }
 
 @Suite("Recordings of struct input_event")
