@@ -55,8 +55,8 @@ struct ContentTests {
     let names = picture.texts.filter { $0.classes.contains("on") }
     #expect(
       names.map(\.text).reversed() == [
-        "prepareToEditText", "pre…", "editingText", "showingPan…", "pre…", "off", "on", "off",
-        "on", "capsLock",
+        "prepareToEditText", "Rec…", "editingText", "…Panel", "Text", "off", "on", "off", "on",
+        "capsLock",
       ])
     for name in names {
       let lane = name.number("y") < 110 ? picture.shift : picture.keyboard
@@ -79,7 +79,7 @@ struct ContentTests {
       let texts = try? drawing(timeline).texts.filter { $0.classes.contains("on") }
       return texts?.map(\.text).filter { $0 != "off" && $0 != "showingPanel" }
     }
-    #expect(names == [["prepareToRecord"], ["prepare…"], []])
+    #expect(names == [["prepareToRecord"], ["…Record"], []])
   }
 
   @Test("presses have a row per class")

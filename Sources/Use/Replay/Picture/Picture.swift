@@ -87,7 +87,7 @@ private struct Picture {
     addRect(lane.colour(of: span.state), x: x, y: height, width, Self.laneHeight, title: title)
     // A name that does not fit in whole needs room for some of its letters.
     guard let name = span.state, width > 40 else { return }
-    let label = name.clipped(toWidth: width - 12, fontSize: Style.textSize)
+    let label = name.lastWords(toWidth: width - 12, fontSize: Style.textSize)
     addText(label, "on", x: x + 6, y: height + 22)
   }
 

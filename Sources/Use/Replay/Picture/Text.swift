@@ -18,6 +18,20 @@ extension String {
     return "\(Substring(kept))…"
   }
 
+  /// The name of a state itself if it fits into `width`, otherwise its last words, which tell more than the
+  /// first: `…Record` and `…EditText`, not twice `prepare…`.
+  func lastWords(toWidth width: Double, fontSize: Double) -> String {
+    var (rest, shown) = (self[...], self)
+    while shown.width(fontSize: fontSize) > width {
+      guard let next = rest.dropFirst().firstIndex(where: \.isUppercase) else {
+        return String(rest).clipped(toWidth: width, fontSize: fontSize)
+      }
+      rest = rest[next...]
+      shown = "…\(rest)"
+    }
+    return shown
+  }
+
   /// The string as text of an XML document, on one line. What XML cannot hold, and what a terminal
   /// would act on, become replacement characters.
   var escaped: String {
