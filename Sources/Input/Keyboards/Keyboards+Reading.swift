@@ -15,8 +15,8 @@ extension Keyboards {
   /// takes far less, and the delay is too short to notice.
   public static let lateness: Int64 = 1000
 
-  /// How long after a press of a lock key its LED is asked for, in microseconds: the desktop has
-  /// switched it by then.
+  /// How long after a press of a lock key, or a switch of consoles, the LEDs are asked for, in microseconds:
+  /// the desktop or the kernel has switched them by then.
   private static let lockPatience: Int64 = 50_000
 
   /// The time on the clock that stamps the keys.
@@ -114,6 +114,10 @@ extension Keyboards {
     }
   }
 
+  func askForLEDsSoon() {
+    watch?.lockTimer.set(at: UInt64(clamping: Self.now.microseconds + Self.lockPatience))
+  }
+
   private func isReady(_ device: InputDevice) -> Bool {
     watch?.loop.isReady(device.fileDescriptor) ?? true
   }
@@ -131,9 +135,7 @@ extension Keyboards {
           if event.action != .autorepeat {
             followed[index].note(event.key, isDown: event.action == .press, at: event.time)
           }
-          if event.key.isLock, event.action == .press {
-            watch?.lockTimer.set(at: UInt64(clamping: Self.now.microseconds + Self.lockPatience))
-          }
+          if event.key.isLock, event.action == .press { askForLEDsSoon() }
         case .led(let report, let time):
           waiting.append(.leds(id, report, at: time), at: time, of: index)
           asksForLEDs = true

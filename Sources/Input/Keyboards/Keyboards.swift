@@ -74,8 +74,10 @@ public final class Keyboards {
     let loop: EventLoop
     /// Calls `ready` although no descriptor is readable.
     let continuation: EventSource
-    /// Asks for the lock LEDs some time after a lock key was pressed.
+    /// Asks for the lock LEDs some time after what may switch them.
     let lockTimer: EventSource
+    /// Has the timer ask after a switch of consoles too.
+    let consoles: ConsoleWatch?
     var finder: DeviceFinder?
   }
 
@@ -114,6 +116,7 @@ public final class Keyboards {
       asksForLEDs = true
       ready()
     }
+    let consoles = try? ConsoleWatch(loop) { [unowned self] in askForLEDsSoon() }
     // Unowned: the keyboards own the finder, so they outlive every call.
     let finder = try DeviceFinder(loop, in: places) { [unowned self] in
       // Opening devices may take long, so the keys that were pressed before are served first.
@@ -127,7 +130,9 @@ public final class Keyboards {
     }
     // So a key waits for at most one client, however many there are.
     loop.serveUrgent = ready
-    watch = Watch(loop: loop, continuation: continuation, lockTimer: lockTimer, finder: finder)
+    watch = Watch(
+      loop: loop, continuation: continuation, lockTimer: lockTimer, consoles: consoles,
+      finder: finder)
     try openSelected()
     if !followingNewcomers { watch?.finder = nil }
     pending.append(.allOpened(at: Self.now))

@@ -1,0 +1,27 @@
+import Glibc
+import System
+
+/// Tells when another virtual terminal comes to the front. Each has a Caps Lock of its own, and the kernel
+/// switches the LEDs without telling the readers of a keyboard before that keyboard's next event.
+final class ConsoleWatch {
+  /// The name of the terminal in front.
+  private let active: FileDescriptor
+  private var source: EventSource?
+
+  /// Calls `switched`, from the loop, after each switch. Throws where there are no virtual terminals.
+  init(_ loop: EventLoop, switched: @escaping () -> Void) throws(SystemError) {
+    active = try FileDescriptor.opening("/sys/class/tty/tty0/active")
+    readName()
+    source = try loop.addIO(active.number, .exceptional) { [unowned self] _ in
+      readName()
+      switched()
+    }
+  }
+
+  /// The kernel tells of the next switch only once this was read.
+  private func readName() {
+    withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) {
+      _ = pread(active.number, $0.baseAddress, $0.count, 0)
+    }
+  }
+}
