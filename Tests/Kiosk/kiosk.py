@@ -182,7 +182,12 @@ class Kiosk:
         page.wait_for(is_state("voice", "recording"))
         page.touch(end)
 
-    def states(self, seconds: float = 60) -> dict[str, Any]:
+    @property
+    def keyboard_state(self) -> str:
+        """The keyboard's state, as the bridge says."""
+        return str(self.state()["states"]["keyboard"])
+
+    def state(self, seconds: float = 60) -> dict[str, Any]:
         """What the bridge says of the states."""
         headers = {"Authorization": f"Bearer {self.bridge.token}"}
         status, body = self.bridge.ask("GET", "/state", headers=headers, seconds=seconds)

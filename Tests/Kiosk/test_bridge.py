@@ -66,7 +66,7 @@ def test_a_strange_id_is_refused(kiosk: Kiosk) -> None:
 
 
 def test_an_id_of_the_future_leads_to_the_states(kiosk: Kiosk) -> None:
-    instance = kiosk.states()["instance"]
+    instance = kiosk.state()["instance"]
     with EventStream(kiosk.bridge, after=f"{instance}:99") as stream:
         assert stream.next().kind == "away"
         assert stream.next().data["state"]["sequence"] == 0
@@ -167,7 +167,7 @@ def test_it_is_refused_and_logged_once_and_nothing_changes(asked: Kiosk, refused
         [line] = kiosk.bridge.log[before:]
         assert line.startswith(f"{refused.method} refused: ") and refused.reason in line
     assert kiosk.bridge.token not in "".join(kiosk.bridge.log)
-    assert kiosk.states()["sequence"] == 0
+    assert kiosk.state()["sequence"] == 0
 
 
 def test_no_file_carries_the_token_and_each_is_guarded(kiosk: Kiosk) -> None:
@@ -189,7 +189,7 @@ def test_only_its_user_can_read_the_token_which_survives_a_restart(kiosk: Kiosk)
     kiosk.bridge.kill()
     kiosk.bridge.start()
     assert kiosk.bridge.token == token
-    assert kiosk.states()["sequence"] == 0
+    assert kiosk.state()["sequence"] == 0
 
 
 @pytest.mark.parametrize("damage", ["readable by others", "a link", "without a token"])

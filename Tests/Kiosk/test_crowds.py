@@ -98,7 +98,7 @@ def test_a_crowd_without_the_token_does_not_shut_the_page_out(
             while (begin := time.monotonic()) < end:
                 status, _ = bridge.ask("GET", "/kiosk.js", seconds=PATIENCE_SECONDS)
                 assert status == 200
-                assert limited.states(seconds=PATIENCE_SECONDS)["sequence"] == 0
+                assert limited.state(seconds=PATIENCE_SECONDS)["sequence"] == 0
                 worst = max(worst, time.monotonic() - begin)
             # A page that came before the crowd is still there, and a later one comes in.
             limited.keyboard.press(COMPOSE)

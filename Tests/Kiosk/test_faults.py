@@ -172,7 +172,7 @@ def test_a_trigger_that_fails_is_said(kiosk: Kiosk, tmp_path: Path, page: Tab) -
     assert what == "Please use the keyboard"
     assert reason == "control.sock of keymoded: No such file or directory"
     kiosk.keyboard.press(ESC)
-    assert kiosk.states()["sequence"] == 0
+    assert kiosk.state()["sequence"] == 0
 
 
 def test_only_the_tab_in_front_records(kiosk: Kiosk, chromium: Browser) -> None:

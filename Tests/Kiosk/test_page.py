@@ -56,7 +56,7 @@ def test_touches_lead_to_states(kiosk: Kiosk, any_page: Tab) -> None:
         any_page.touch(place)
         any_page.wait_for(is_state("keyboard", state))
         assert_drawn(any_page, state)
-        assert kiosk.states()["keyboard"] == state
+        assert kiosk.keyboard_state == state
 
 
 def test_a_touch_and_keys_that_mean_nothing_change_nothing(kiosk: Kiosk, any_page: Tab) -> None:
@@ -66,7 +66,7 @@ def test_a_touch_and_keys_that_mean_nothing_change_nothing(kiosk: Kiosk, any_pag
     # The answer to another event proves that the others had none.
     any_page.touch("#more")
     any_page.wait_for(is_state("keyboard", "showingPanel"))
-    assert kiosk.states()["sequence"] == 1
+    assert kiosk.state()["sequence"] == 1
 
 
 def test_the_tab_key_means_the_same_as_a_touch(kiosk: Kiosk, any_page: Tab) -> None:
@@ -123,7 +123,7 @@ def test_a_held_enter_presses_a_button_once(kiosk: Kiosk, any_page: Tab) -> None
     # The answer to another event proves that no more came.
     any_page.touch("#switch")
     any_page.wait_for(is_state("keyboard", "prepareToRecord"))
-    assert kiosk.states()["sequence"] == 2
+    assert kiosk.state()["sequence"] == 2
 
 
 def test_the_panel_is_chosen_from_by_arrow_keys_and_fingers(kiosk: Kiosk, any_page: Tab) -> None:
@@ -147,7 +147,7 @@ def test_the_panel_is_chosen_from_by_arrow_keys_and_fingers(kiosk: Kiosk, any_pa
     any_page.touch("#pictures button:nth-child(2)")
     sent = "return [...document.querySelectorAll('.picture img')].map((image) => image.alt)"
     assert any_page.run(sent) == ["Mountain"]
-    assert kiosk.states()["keyboard"] == "showingPanel"
+    assert kiosk.keyboard_state == "showingPanel"
 
 
 # The words that are cut where they are shown: beside the bin or a finger, in the header, in notes, and in the question.

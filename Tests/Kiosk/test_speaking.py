@@ -67,7 +67,7 @@ def test_bin_and_arrow_end_a_message_and_its_keys_too(kiosk: Kiosk, any_page: Ta
             any_page.wait_for(DISCARDED)
             assert any_page.run(STATUS) == "Voice message discarded"
         assert is_ended(any_page, sent)
-        assert kiosk.states()["keyboard"] == "editingText"
+        assert kiosk.keyboard_state == "editingText"
     assert any_page.session.console == []
 
 
@@ -166,7 +166,7 @@ def test_the_microphone_is_held_to_talk_and_slid_to_cancel(
         any_page.wait_for(DISCARDED)
         finger(any_page, UP)
     assert is_ended(any_page, 1 if end == "release" else 0)
-    assert kiosk.states()["keyboard"] == "editingText"
+    assert kiosk.keyboard_state == "editingText"
     assert any_page.run("return 'hold' in document.documentElement.dataset") is False
 
 
@@ -176,7 +176,7 @@ def test_a_tap_sends_no_empty_message_and_leaves_the_hands_free(kiosk: Kiosk, an
     time.sleep(0.6)
     finger(any_page, UP)
     any_page.wait_for("!document.querySelector('#discard').hidden")
-    assert kiosk.states()["keyboard"] == "prepareToRecord"
+    assert kiosk.keyboard_state == "prepareToRecord"
     assert any_page.run("return document.querySelector('#switch').hidden")
     assert any_page.run(SENT) == 0
     any_page.touch("#send")
@@ -201,7 +201,7 @@ def test_escape_that_leaves_the_state_by_itself_does_not_enter_it_again(
             page.wait_for(DISCARDED)
             page.run("while (window.isOpen()) await new Promise((done) => setTimeout(done, 5))")
             assert page.run(SENT) == 0
-            assert kiosk.states()["keyboard"] == "prepareToEditText"
+            assert kiosk.keyboard_state == "prepareToEditText"
 
 
 def test_a_held_key_that_is_released_after_escape_sends_nothing(
@@ -215,5 +215,5 @@ def test_a_held_key_that_is_released_after_escape_sends_nothing(
     kiosk.keyboard.send(F8, RELEASE)
     assert is_ended(any_page, 0)
     # The release may have come between the two events of the page, which then enter and leave the state again.
-    wait_until(lambda: kiosk.states()["keyboard"] == "editingText", "the end of the state")
+    wait_until(lambda: kiosk.keyboard_state == "editingText", "the end of the state")
     assert is_ended(any_page, 0)

@@ -134,7 +134,7 @@ def test_a_key_or_touch_lets_the_visit_go_on(kiosk: Kiosk, any_page: Tab) -> Non
     page.type("\ue004\ue007")
     page.wait_for(NOT_ASKED)
     assert page.run(left) == ["", 0]
-    wait_until(lambda: kiosk.states()["keyboard"] == "prepareToEditText", "rest")
+    wait_until(lambda: kiosk.keyboard_state == "prepareToEditText", "rest")
 
 
 @soon
