@@ -118,7 +118,7 @@ class Desk(PreparedDesktop):
         return Picture.read(taken)
 
     def _differs_from(self, before: bytes) -> bool:
-        """Whether at least a twentieth of the screen is another than before."""
+        """Whether at least a twentieth of the screen has changed."""
         now = self._pixels()
         changed = sum(a != b for a, b in zip(before[::30], now[::30], strict=True))
         return changed * 20 > len(now) // 30
@@ -143,7 +143,9 @@ class Desk(PreparedDesktop):
 
         # A key lights the screen. That of Plasma needs a minute to show the field.
         self.play("tap backspace")
-        wait_until(lambda: len(self._shown().colors()) > DARK_COLORS, "a lit screen", START_SECONDS)
+        wait_until(
+            lambda: len(self._shown().colors()) > DARK_COLORS, "the screen to be lit", START_SECONDS
+        )
         wait_until(opens, "the screen to be unlocked", START_SECONDS)
 
     def _hint(self, value: str) -> str:

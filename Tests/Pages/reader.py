@@ -173,7 +173,7 @@ class Reader:
         self._keyboard = FifoKeyboard(self._folder, leds)
         device = ("--device", self._keyboard.path, "--socket-dir", "/run/keymoded")
         self._daemon = self.start("keymoded", *device, **self._keyboard.environment)
-        # Its output is another's from now on.
+        # The daemon goes on writing into this file, so the page's commands get a new one.
         shutil.move(self._folder / "errors", self._folder / "keymoded.log")
         wait_until(self._serves, "keymoded")
 

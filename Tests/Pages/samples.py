@@ -98,7 +98,7 @@ def _in_markdown(lines: list[str]) -> Found:
 
 
 def _paragraphs(first: int, lines: list[str]) -> Found:
-    """A block that is indented; commands behind it, after an empty line, are another sample."""
+    """An indented block, or two samples if commands follow it after an empty line."""
     start, is_session = 0, lines[0].lstrip().startswith("$ ")
     for number, line in enumerate(lines):
         begins = number > 0 and not lines[number - 1].strip() and line.lstrip().startswith("$ ")

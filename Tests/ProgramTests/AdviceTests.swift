@@ -22,7 +22,7 @@ struct AdviceTests {
     #expect(refused.errors == "keymodectl: no permission to use '\(folder)/state.sock'\n")
   }
 
-  @Test("a socket in place of its folder is told")
+  @Test("an error says if --socket-dir names a socket instead of its folder")
   func socketForFolder() throws {
     let daemon = try RunningDaemon()
     let ended = try run("keymodectl", "state", "--socket-dir", daemon.stateSocket)

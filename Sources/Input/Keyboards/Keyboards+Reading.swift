@@ -114,6 +114,7 @@ extension Keyboards {
     }
   }
 
+  /// Has the LEDs asked for once the desktop or the kernel has switched them.
   func askForLEDsSoon() {
     watch?.lockTimer.set(at: UInt64(clamping: Self.now.microseconds + Self.lockPatience))
   }

@@ -132,16 +132,16 @@ extension DrawableRules {
 extension Duration {
   /// In microseconds, from the largest.
   private static let units: [(size: Int64, name: String)] = [
-    (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1000, "ms"), (1, "µs"),
+    (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1000, "ms"),
   ]
 
   /// The duration in the largest unit in which it is a whole number, such as `500 ms`.
   public var text: String {
     let (seconds, attoseconds) = components
     let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-    let unit = Self.units.first {
-      microseconds >= $0.size && microseconds.isMultiple(of: $0.size)
-    }
-    return unit.map { "\(microseconds / $0.size) \($0.name)" } ?? "\(microseconds) µs"
+    let unit =
+      Self.units.first { microseconds >= $0.size && microseconds.isMultiple(of: $0.size) }
+      ?? (1, "µs")
+    return "\(microseconds / unit.size) \(unit.name)"
   }
 }

@@ -20,15 +20,9 @@ extension Duration {
     within range: ClosedRange<Duration> = Duration.zero...Duration.seconds(1 << 40)
   ) throws(DurationFault) {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-    let scale: Int64
-    switch text[number.endIndex...] {
-    case "h": scale = 3_600_000_000
-    case "m": scale = 60_000_000
-    case "s": scale = 1_000_000
-    case "ms": scale = 1000
-    case "us": scale = 1
-    case "" where !number.isEmpty: throw .noUnit
-    default: throw .noTime
+    let unit = text[number.endIndex...]
+    guard let scale = Self.units.first(where: { $0.name == unit })?.size else {
+      throw unit.isEmpty && !number.isEmpty ? .noUnit : .noTime
     }
     let parts = number.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { throw .noTime }
@@ -56,8 +50,9 @@ extension Duration {
   public var written: String {
     let microseconds = wholeMicroseconds
     let largest = microseconds == 0 ? 1_000_000 : microseconds.magnitude
-    let unit = Self.units.first { $0.size <= largest && microseconds.isMultiple(of: $0.size) }
-    return unit.map { "\(microseconds / $0.size)\($0.name)" } ?? "\(microseconds)us"
+    let unit =
+      Self.units.first { $0.size <= largest && microseconds.isMultiple(of: $0.size) } ?? (1, "us")
+    return "\(microseconds / unit.size)\(unit.name)"
   }
 }
 
