@@ -213,22 +213,8 @@ pictures: build
 	REMAKE_PICTURES=1 .tools/venv/bin/python -m pytest Tests/Desktop -k 'look or view or chosen or focus_of'
 	REMAKE_PICTURES=1 .tools/venv/bin/python -m pytest Tests/Kiosk/test_look.py
 
-# The attacks of `make test`, each for longer or more often, and a table of their results.
-adversary: export KEYMODED_ATTACK_SECONDS = 20
-adversary: export KEYMODED_SOAK_SECONDS = 3600
-adversary: export KEYMODED_IDLE_SECONDS = 60
-adversary: export KEYMODED_PLUGS = 500
-adversary: export KEYMODED_ATTACKS = 5
-adversary: export KEYMODED_TALKS = 1000
-adversary: export KEYMODED_SLEEPS = 5
-adversary: export KEYMODED_KILLS = 100
 adversary: build
-	@scripts/install-packages test kiosk
-	@scripts/install-packages virtual-machine
-	@scripts/install-python-tools
-	scripts/fuzz seconds 300
-	.tools/venv/bin/python -m pytest Tests/Adversary Tests/Kiosk Tests/UserManager Tests/VirtualMachine \
-	  -m attack
+	scripts/adversary
 
 # An hour of typing, plugging and subscribing. `make test` does it for some seconds.
 soak: export KEYMODED_SOAK_SECONDS ?= 3600
@@ -355,17 +341,8 @@ uninstall:
 	! test -d "$(DESTDIR)$(confdir)/keymoded.yaml.d" || \
 	  rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(confdir)/keymoded.yaml.d"
 
-# The source archive of this version: the tracked files as they are, with the time of the last commit.
-# debian/ is not in it, because Debian's source package has its own, which is often newer.
 dist:
-	@scripts/install-packages dist
-	$(RM) -r .dist
-	install -d .dist
-	git ls-files -z -- . ':!debian' | \
-	  tar --create --use-compress-program='xz --threads=1' --file=.dist/$(ARCHIVE).tar.xz --null --files-from=- --transform='s|^|$(ARCHIVE)/|' \
-	    --sort=name --mtime="@$$(git log -1 --format=%ct)" --owner=0 --group=0 --numeric-owner \
-	    --mode=u=rwX,go=rX --format=gnu
-	@echo .dist/$(ARCHIVE).tar.xz
+	scripts/dist $(VERSION)
 
 # The archive builds, and the programs are the same in another folder.
 dist-tests: build dist
@@ -377,28 +354,13 @@ dist-tests: build dist
 	.dist/$(ARCHIVE)/.build/release/keymoded --version | grep --line-regexp 'keymoded $(VERSION)'
 	$(RM) -r .dist/$(ARCHIVE)
 
-# Debian's source package, from the source archive and debian/.
 source-package: dist
-	@scripts/install-packages package
-	tar --extract --xz --file=.dist/$(ARCHIVE).tar.xz --directory=.dist
-	git ls-files -z -- debian | xargs -0 cp --parents --target-directory=.dist/$(ARCHIVE)
-	cp .dist/$(ARCHIVE).tar.xz .dist/keymoded_$(VERSION).orig.tar.xz
-	cd .dist/$(ARCHIVE) && dpkg-buildpackage --build=source --no-check-builddeps --no-sign
-	$(RM) -r .dist/$(ARCHIVE)
-	lintian --allow-root --pedantic --fail-on error,warning,pedantic .dist/*_source.changes
+	scripts/source-package $(VERSION)
 
-# What a maintainer publishes: the packages, their sources, and the lists of both for apt. With KEY, the name of
-# a key of gpg, they are signed, which apt demands of a folder that it is to fetch from. `make release-here` has
-# only the package for this machine's architecture, for the tests.
+# `make release-here` has only the package for this machine's architecture, for the tests.
 release: deb-arm64
 release release-here: deb source-package
-	$(if $(KEY),@scripts/install-packages release)
-	$(RM) -r .release
-	install -d .release
-	cp .deb/*.deb $(if $(filter release,$@),.deb-arm64/keymoded_*.deb) .dist/*.tar.xz .dist/*.dsc .release
-	cd .release && dpkg-scanpackages --multiversion . >Packages && dpkg-scansources . >Sources
-	$(if $(KEY),scripts/sign-release .release '$(KEY)')
-	cd .release && sha256sum * >SHA256SUMS
+	scripts/release '$(KEY)' .deb/*.deb $(if $(filter release,$@),.deb-arm64/keymoded_*.deb)
 
 # Builds the source package as Debian does, in a clean Debian 13 without network. Needs root.
 debian: source-package
