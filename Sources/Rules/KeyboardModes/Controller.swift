@@ -66,13 +66,11 @@ public struct Controller: Sendable {
     machines.resume(snapshot)
     openUses.inherit(snapshot.awaitedReleases)
     if let last { machines.endOverdueShift(at: last) }
-    machines.setTables(settings.machines, from: snapshot.states, at: time, notBefore: last)
-    let isChanged = settings.machines.contains { machine in
-      snapshot.states[machine.name].map { machine.table.state(named: $0) == nil } ?? false
-    }
+    let stateless = machines.setTables(
+      settings.machines, from: snapshot.states, at: time, notBefore: last)
     // The change to an initial state has this time, so what is due by then comes first.
-    if isChanged { passTime(to: time) }
-    machines.setInitialStates(at: time)
+    if !stateless.isEmpty { passTime(to: time) }
+    machines.setInitialStates(stateless, at: time)
     return machines.changes
   }
 
@@ -198,8 +196,8 @@ public struct Controller: Sendable {
     machines.setShift(next.shift)
     // These settings were not in force when `on` was due, so it ends only now.
     machines.endOverdueShift(at: time)
-    machines.setTables(next.machines, from: states, at: time, notBefore: time)
-    machines.setInitialStates(at: time)
+    let stateless = machines.setTables(next.machines, from: states, at: time, notBefore: time)
+    machines.setInitialStates(stateless, at: time)
     updateLocks(at: time)
   }
 

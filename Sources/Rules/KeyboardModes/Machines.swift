@@ -157,13 +157,13 @@ struct Machines: Sendable {
   }
 
   /// Continues the machines of tables, by their names, each in the state that `before` has of it. A machine
-  /// that `before` lacks is in its initial state; ``setInitialStates(at:)`` must follow for those whose
-  /// tables lack their states.
+  /// that `before` lacks is in its initial state.
   ///
   /// - Parameter least: the time before which nothing is due; `nil` if all is due at its own time.
+  /// - Returns: the places of the tables that lack their states, for ``setInitialStates(_:at:)``.
   mutating func setTables(
     _ machines: [Settings.TableMachine], from before: States, at time: Time, notBefore least: Time?
-  ) {
+  ) -> [Int] {
     let (shiftEntry, locks) = (states.entries[0], states.entries.suffix(Lock.allCases.count))
     let entered = zip(states.entries.dropFirst(), tables).map { ($0.machine, $1.entered) }
     let entries = machines.map { machine in
@@ -179,20 +179,24 @@ struct Machines: Sendable {
     tables = machines.map { Table($0.table) }
     haveRowsByTime = machines.contains(where: \.table.hasTimeouts)
     haveUndated = false
+    var stateless: [Int] = []
     for (index, entry) in entries.enumerated() {
       let table = tables[index].machine.rules
-      guard let state = table.state(named: entry.state) else { continue }
+      guard let state = table.state(named: entry.state) else {
+        stateless.append(index)
+        continue
+      }
       tables[index].machine = StateMachine(table, in: state)
       let known = entered.first { $0.0 == entry.machine }?.1
       tables[index].enter(at: known ?? entry.since ?? time, notBefore: least)
     }
+    return stateless
   }
 
-  /// Has the machines whose tables lack their states change to the initial ones.
-  mutating func setInitialStates(at time: Time) {
-    for (index, entry) in states.entries.dropFirst().prefix(tables.count).enumerated() {
-      let table = tables[index].machine.rules
-      guard table.state(named: entry.state) == nil else { continue }
+  /// Has the machines at these places change to their initial states.
+  mutating func setInitialStates(_ stateless: [Int], at time: Time) {
+    for index in stateless {
+      let (table, entry) = (tables[index].machine.rules, states.entries[index + 1])
       tables[index].enter(at: time)
       add(entry.machine, entry.state, table.name(of: table.initial), Change.configured, at: time)
     }
