@@ -304,6 +304,26 @@ struct CaseTests {
     }
   }
 
+  @Test("a compressed file is named as one, with the command that unpacks it")
+  func compressed() throws {
+    let folder = try TemporaryFolder()
+    for (program, suffix, unpacking) in [("gzip", "gz", "gunzip"), ("xz", "xz", "unxz")] {
+      let file = try folder.write("events", LEDTests.formats[0].1)
+      _ = try run("/usr/bin/\(program)", ["--keep", file])
+      let packed = try Data(contentsOf: URL(fileURLWithPath: "\(file).\(suffix)"))
+      #expect(
+        try Outcome(Array(packed), format: nil).error
+          == "FILE: this is compressed; '\(unpacking)' unpacks it")
+    }
+    // As RFC 8878 and APPNOTE.TXT of ZIP say that files begin.
+    let others: [([UInt8], String)] = [([0x28, 0xb5, 0x2f, 0xfd], "unzstd"), ([0x50, 0x4b, 3, 4], "unzip")]
+    for (start, unpacking) in others {
+      #expect(
+        try Outcome(start + Array(repeating: 7, count: 60), format: nil).error
+          == "FILE: this is compressed; '\(unpacking)' unpacks it")
+    }
+  }
+
   @Test("a fault says what the file looks like if the user named another format")
   func misnamed() throws {
     let folder = try TemporaryFolder()

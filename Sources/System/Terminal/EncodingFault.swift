@@ -1,7 +1,10 @@
-/// Why a file that begins with these bytes is not read: it is UTF-16, which some programs of Windows
-/// write; otherwise `nil`.
+/// Why a file that begins with these bytes is not read: it is compressed, or UTF-16, which some programs of
+/// Windows write; otherwise `nil`.
 public func encodingFault(of start: some Collection<UInt8>) -> String? {
   let bytes = Array(start.prefix(128))
+  if let packed = packedFiles.first(where: { bytes.starts(with: $0.start) }) {
+    return "this is compressed; '\(packed.command)' unpacks it"
+  }
   func zeros(from first: Int) -> Int {
     stride(from: first, to: bytes.count, by: 2).count { bytes[$0] == 0 }
   }
@@ -16,3 +19,9 @@ public func encodingFault(of start: some Collection<UInt8>) -> String? {
   }
   return "this is UTF-16, which PowerShell's '>' writes; 'iconv -f \(name) -t UTF-8' converts it"
 }
+
+/// How compressed files begin, and the commands that unpack them.
+private let packedFiles: [(start: [UInt8], command: String)] = [
+  ([0x1f, 0x8b], "gunzip"), ([0x28, 0xb5, 0x2f, 0xfd], "unzstd"),
+  ([0xfd] + Array("7zXZ".utf8), "unxz"), (Array("PK\u{3}\u{4}".utf8), "unzip"),
+]
