@@ -69,9 +69,12 @@ UNIT_TESTS = $(addprefix Tests/VirtualMachine/tests/, \
   test_units.py test_restart.py::test_stop_forgets_the_states_only_before_systemd_254 \
   test_locks.py::test_locks_follow_the_leds_beside_keyd_with_its_grab)
 # The tests that also run in guests for arm64: the unit with its filter of system calls, keyboards, restarts, the code
-# that is unmapped, and the kiosk's bridge.
+# that is unmapped, and the kiosk's bridge; with pages of 4 KiB also the package, the talk key, what runs while
+# a state lasts, and Shift on desktops.
 ARM64_TESTS = $(addprefix Tests/VirtualMachine/tests/, test_units.py test_keymoded.py test_restart.py \
   test_unmapped_code.py test_kiosk.py)
+ARM64_MORE_TESTS = $(addprefix Tests/VirtualMachine/tests/, test_package.py test_talk.py test_push_to_talk.py \
+  test_sessions.py test_typed_shift.py)
 # Notes for scripts/test-times how long a build or a run of tests takes: $(BUILDING) PART COMMAND.
 BUILDING = scripts/timed build
 TESTING = scripts/timed test
@@ -255,7 +258,8 @@ arm64-tests: build release
 	@scripts/install-python-tools
 	$(call PYTEST,arm64) Tests/Arm64
 	KEYMODED_VM_ARCHITECTURE=arm64 $(GUEST)
-	KEYMODED_VM_ARCHITECTURE=arm64 $(call PYTEST,guest-arm64) $(GUESTS) $(ARM64_TESTS)
+	KEYMODED_VM_ARCHITECTURE=arm64 $(GUEST) desktop
+	KEYMODED_VM_ARCHITECTURE=arm64 $(call PYTEST,guest-arm64) $(GUESTS) $(ARM64_TESTS) $(ARM64_MORE_TESTS)
 	KEYMODED_VM_ARCHITECTURE=arm64-16k $(GUEST)
 	KEYMODED_VM_ARCHITECTURE=arm64-16k $(call PYTEST,guest-arm64-16k) $(GUESTS) $(ARM64_TESTS)
 
