@@ -25,7 +25,7 @@ struct GeteventParser: EntryParser {
   private var last: (path: [UInt8], number: Int) = ([], 0)
 
   /// Names of keys and their codes, each where ``code(_:_:)`` looks for it: libevdev takes long.
-  private var codes = [(name: [UInt8], code: UInt16)](repeating: ([], 0), count: 64)
+  private var codes = [(name: [UInt8], code: UInt16)](repeating: ([], 0), count: 256)
 
   /// What the lines before this one are: events; the description of a device, with lists of codes; or
   /// the descriptor of a HID device, which may be any text.
@@ -187,6 +187,9 @@ struct GeteventParser: EntryParser {
   @inline(__always)
   private func type(_ fields: inout Fields) -> UInt16? {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
+    // Names as the tool pads them are skipped with their spaces, which is faster.
+    if fields.skip("EV_KEY       ") { return InputEvent.key }
+    if fields.skip("EV_SYN       ") { return InputEvent.synchronization }
     guard let name = fields.next() else { return nil }
     if name.equals("EV_KEY") { return InputEvent.key }
     if name.equals("EV_SYN") { return InputEvent.synchronization }
@@ -201,7 +204,9 @@ struct GeteventParser: EntryParser {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
     guard let name = fields.next() else { throw Self.unknown }
     if type == InputEvent.key {
-      let index = (Int(name[name.count - 1]) ^ name.count &* 11) & 63
+      // With these factors, each common key has a place of its own.
+      let (middle, end) = (Int(name[name.count / 2]), Int(name[name.count - 1]))
+      let index = (end + 4 * middle + 52 * name.count) & 255
       if name.equals(codes[index].name) { return codes[index].code }
       if let code = KeyCode(name: String(decoding: name, as: UTF8.self))?.number {
         codes[index] = (Array(name), code)
@@ -223,6 +228,9 @@ struct GeteventParser: EntryParser {
   @inline(__always)
   private func value(_ fields: inout Fields) -> Int32? {
     if let number: UInt32 = fields.hexadecimal(digits: 8...8) { return Int32(bitPattern: number) }
+    if fields.skip("DOWN                ") { return 1 }
+    if fields.skip("UP                  ") { return 0 }
+    if fields.skip("REPEAT              ") { return 2 }
     guard let name = fields.next() else { return nil }
     if name.equals("UP") { return 0 }
     if name.equals("DOWN") { return 1 }

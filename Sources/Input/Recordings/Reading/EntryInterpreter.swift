@@ -74,12 +74,16 @@ struct EntryInterpreter {
   private mutating func id(_ device: Int) -> DeviceID { devices[grown(to: device)].id }
 
   /// Makes `devices` long enough for this index, and returns the index.
+  @inline(__always)
   private mutating func grown(to device: Int) -> Int {
-    while devices.count <= device {
-      devices.append(DeviceEvents(id: DeviceID(order: devices.count * files + file)))
-      setParent(of: devices.count - 1, to: Self.undescribed)
-    }
+    while devices.count <= device { addDevice() }
     return device
+  }
+
+  @inline(never)
+  private mutating func addDevice() {
+    devices.append(DeviceEvents(id: DeviceID(order: devices.count * files + file)))
+    setParent(of: devices.count - 1, to: Self.undescribed)
   }
 
   // A recording of other programs does not tell which of its devices are nodes of one keyboard.
