@@ -29,7 +29,7 @@ struct RawParser: EntryParser {
     guard 0..<1_000_000 ~= microseconds else {
       throw LineFault("\(microseconds) microseconds are more than a second")
     }
-    guard 0..<1 << 40 ~= seconds else { throw LineFault("the time is out of range") }
+    guard 0..<Time.mostSeconds ~= seconds else { throw LineFault("the time is out of range") }
     let time = Time(microseconds: seconds * 1_000_000 + microseconds)
     let rest = record.loadUnaligned(fromByteOffset: size - 8, as: UInt64.self).littleEndian
     if time.microseconds == 0 { try checkZero(rest) }

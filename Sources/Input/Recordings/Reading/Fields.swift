@@ -222,12 +222,15 @@ struct Fields {
 }
 
 extension Time {
-  /// The time with these seconds, less than 2⁴⁰ (34,000 years), and microseconds.
+  /// The seconds of events are less than this, which is 34,000 years.
+  static var mostSeconds: Int64 { 1 << 40 }
+
+  /// The time with these seconds, less than ``mostSeconds``, and microseconds.
   init(seconds: Int64, microseconds: Int64) throws(LineFault) {
     guard seconds >= 0, 0..<1_000_000 ~= microseconds else {
       throw LineFault("event time \(seconds), \(microseconds) is not seconds and microseconds")
     }
-    guard seconds < 1 << 40 else { throw LineFault("event time \(seconds) s is too large") }
+    guard seconds < Self.mostSeconds else { throw LineFault("event time \(seconds) s is too large") }
     self.init(microseconds: seconds * 1_000_000 + microseconds)
   }
 }
