@@ -16,7 +16,8 @@ extension Controller {
   /// Takes the keys that are found to have changed after events were lost.
   mutating func synchronize(_ device: DeviceID, _ differences: [KeyDifference], at time: Time) {
     settleTap()
-    send(openUses.endTaps())
+    settleReleases()
+    openUses.endTaps()
     openShifts.removeAll()
     // Another key may have been pressed and released while events were lost, so the press of Shift
     // may not be a tap.
@@ -38,11 +39,10 @@ extension Controller {
   private mutating func press(
     _ key: DeviceKey, at time: Time, inFrame: Bool, wasSeen: Bool = true
   ) {
+    if debouncer.bounce(key, at: time) { return resume(key, at: time, inFrame) }
     // Such a Shift went down before this key.
-    if liftedShifts.isWaiting, !key.code.isShift, !keys.isBounce(key, at: time) {
-      settleLiftedShifts()
-    }
-    guard let held = keys.press(key, at: time) else { return resume(key, at: time, inFrame) }
+    if liftedShifts.isWaiting, !key.code.isShift { settleLiftedShifts() }
+    let held = keys.press(key)
     var meaning = settings.bindings.meaning(of: key.code, held)
     if !liftedShifts.isEmpty {
       if meaning.isShift {
@@ -109,17 +109,19 @@ extension Controller {
     }
   }
 
-  /// Undoes the release of a key whose switch bounced: the key was down throughout.
+  /// Undoes the release of a key: it was down throughout.
   private mutating func resume(_ key: DeviceKey, at time: Time, _ inFrame: Bool) {
+    keys.resume(key)
     keys.noteShortcutKey(key, at: time)
     if key.code.isShift {
       liftedShifts.forget(key)
     } else if !liftedShifts.isEmpty {
       liftedShifts.press(key, at: time, inFrame, types: key.code.isCharacter)
     }
-    // This tap has not ended after all, so the timeout of `on` does not wait for it any more.
-    if waitingTap.resume(key) { passTime(to: time) }
-    send(openUses.resume(key, at: time))
+    waitingTap.resume(key)
+    openUses.resume(key)
+    // What waited for the release is due at its own time after all.
+    passTime(to: time)
   }
 
   /// Ends taps and releases that waited for this press, and a use of `key` that was never released.
@@ -132,9 +134,10 @@ extension Controller {
       }
       if isPressedWithIt != true { settleTap() }
       waitingTap.forget()
-      send(openUses.endTaps())
+      settleReleases()
+      openUses.endTaps()
     } else if meaning.isByAny {
-      send(openUses.settle())
+      settleReleases()
     }
     send(openUses.end(pressedAgain: key, at: time))
   }
@@ -177,11 +180,14 @@ extension Controller {
   }
 
   mutating func release(_ key: DeviceKey, at time: Time, inFrame: Bool) {
-    guard keys.release(key, at: time) else { return }
+    guard keys.release(key) else { return }
+    debouncer.release(key, at: time)
     if key.code.isShift || !liftedShifts.isEmpty {
       liftedShifts.release(key, at: time, inFrame)
     }
-    if !openUses.isEmpty { send(openUses.release(key, at: time)) }
+    if openUses.release(key), !debouncer.wait(key, since: time) {
+      send(openUses.end(key, at: time))
+    }
     waitingTap.release(key, at: time)
   }
 
@@ -208,7 +214,9 @@ extension Controller {
   ) -> (meaning: PressMeaning, held: Modifiers)? {
     var twins = twins
     let press = KeyEvent(time: time, key: code, action: .press)
-    guard let key = twins.take(press, of: device), !keys.isBounce(key, at: time) else { return nil }
+    guard let key = twins.take(press, of: device), !debouncer.isBounce(key, at: time) else {
+      return nil
+    }
     let held = keys.modifiers(without: key)
     let alone = settings.bindings.meaning(of: code, held)
     guard alone.isShift else {

@@ -18,7 +18,7 @@
 /// The locks follow what the LEDs show (``LockLEDs``), not the keys.
 ///
 /// One press that two nodes of a keyboard report counts once (``TwinKeys``), before all else. A press that
-/// is a bounce of its key's switch is ignored (``HeldKeys``), and so is a Shift that a remapper presses
+/// is a bounce of its key's switch is ignored (``Debouncer``), and so is a Shift that a remapper presses
 /// again (``LiftedShifts``).
 ///
 /// No rule reads a clock. The controller reports when something is due (``deadline``), and it
@@ -32,7 +32,8 @@ public struct Controller: Sendable {
   public private(set) var settings: Settings
   var machines: Machines
   var twins = TwinKeys()
-  var keys: HeldKeys
+  var debouncer: Debouncer
+  var keys = HeldKeys()
   var openShifts = OpenShifts()
   var liftedShifts = LiftedShifts()
   var waitingTap: WaitingTap
@@ -45,7 +46,7 @@ public struct Controller: Sendable {
   public init(settings: Settings = Settings()) {
     self.settings = settings
     machines = Machines(settings)
-    keys = HeldKeys(debounce: settings.debounce)
+    debouncer = Debouncer(interval: settings.debounce)
     waitingTap = WaitingTap(settings)
     openUses = OpenUses(settings)
   }
@@ -143,6 +144,7 @@ public struct Controller: Sendable {
   private mutating func process(counted input: Input) {
     switch input {
     case .opened(let device, let held):
+      debouncer.forget(device)
       keys.open(device, held)
       // The presses of these keys were not seen, so none of them is open.
       openShifts.remove(device)
@@ -157,6 +159,8 @@ public struct Controller: Sendable {
       synchronize(device, differences, at: time)
     case .gone(let device, let time):
       settleTap()
+      settleReleases(on: device)
+      debouncer.forget(device)
       send(openUses.end(on: device, at: time))
       openShifts.remove(device)
       liftedShifts.remove(device)
@@ -188,9 +192,10 @@ public struct Controller: Sendable {
   private mutating func configure(_ next: Settings, at time: Time) {
     // What ends now ends by the old settings, and sends events of the old table.
     settleTap()
+    settleReleases()
     send(openUses.rebind(from: settings, to: next, at: time))
     settings = next
-    keys.debounce = next.debounce
+    debouncer.interval = next.debounce
     openShifts.removeAll()
     waitingTap = WaitingTap(next)
     machines.setShift(next.shift)
@@ -236,7 +241,7 @@ public struct Controller: Sendable {
   public mutating func end(at time: Time) -> [Change] {
     machines.forgetChanges()
     passTime(to: time)
-    send(openUses.settle())
+    settleReleases()
     settleTap()
     passTime(to: time)
     return machines.changes
@@ -265,7 +270,8 @@ public struct Controller: Sendable {
     while let next, next.due <= time {
       switch next.kind {
       case .liftedShift: settleLiftedShifts()
-      case .use: send(openUses.perform())
+      case .release: if let release = debouncer.next() { end(release) }
+      case .hold: send(openUses.sendHold())
       case .lock: updateLocks(at: next.due)
       case .tap: settleTap()
       case .shiftTimeout:
@@ -277,7 +283,7 @@ public struct Controller: Sendable {
   }
 
   private enum Due {
-    case liftedShift, use, lock, tap, shiftTimeout
+    case liftedShift, release, hold, lock, tap, shiftTimeout
     case table(Int)
   }
 
@@ -288,7 +294,8 @@ public struct Controller: Sendable {
       if let due, next.map({ due < $0.due }) ?? true { next = (due, kind) }
     }
     consider(liftedShifts.due, .liftedShift)
-    consider(openUses.due, .use)
+    consider(debouncer.due, .release)
+    consider(openUses.holdDue, .hold)
     consider(lockLEDs.due, .lock)
     if liftedShifts.due == nil {
       if let tapDue = waitingTap.due {
@@ -298,7 +305,7 @@ public struct Controller: Sendable {
       }
     }
     // A release that waits for a possible bounce has an earlier time than what is due later.
-    if let table = machines.tableDue, openUses.waitingSince.map({ table.time <= $0 }) ?? true {
+    if let table = machines.tableDue, debouncer.waitingSince.map({ table.time <= $0 }) ?? true {
       consider(table.time, .table(table.machine))
     }
     return next
@@ -318,6 +325,15 @@ public struct Controller: Sendable {
       let event = lockLEDs.event(of: lock, at: time, isOpening: isOpening)
       machines.send(settings.locks.contains(lock) ? event : .ledGone, to: lock, at: time)
     }
+  }
+
+  /// Counts the releases that wait for a possible bounce, on this device or on all.
+  mutating func settleReleases(on device: DeviceID? = nil) {
+    while let release = debouncer.next(on: device) { end(release) }
+  }
+
+  private mutating func end(_ release: Debouncer.Release) {
+    send(openUses.end(release.key, at: release.time))
   }
 
   /// Counts what waits to be a press of Shift: one that may be in the frame of a release, and a tap whose

@@ -11,7 +11,8 @@ struct DeviceKeys: Sendable {
 
   private(set) var down = KeySet()
 
-  /// The keys that are down and whose press completed a bound chord. Their autorepeat is ignored.
+  /// The keys whose last press completed a bound chord. While they are down, their autorepeat is
+  /// ignored.
   fileprivate var consumed = KeySet()
 
   /// The modifiers among the keys that are down. Cached, because every press on any device needs
@@ -19,14 +20,17 @@ struct DeviceKeys: Sendable {
   private(set) var modifiers: Modifiers = []
 
   fileprivate mutating func press(_ key: KeyCode) {
-    down.insert(key)
     consumed.remove(key)
+    resume(key)
+  }
+
+  fileprivate mutating func resume(_ key: KeyCode) {
+    down.insert(key)
     modifiers.formUnion(Modifiers(of: key))
   }
 
   fileprivate mutating func release(_ key: KeyCode) {
     down.remove(key)
-    consumed.remove(key)
     if !Modifiers(of: key).isEmpty { modifiers = modifiers(without: key) }
   }
 
@@ -41,34 +45,8 @@ struct DeviceKeys: Sendable {
 }
 
 /// The keys of all devices that are down.
-///
-/// **Debouncing** (``Settings/debounce``, `d`):
-///
-///     P--R-P---------R-P-R        P: the kernel's press, R: its release, R-P less than d apart
-///     ^ pressed          ^ up     the controller counts one press
-///
-/// A press takes effect at once, as in the firmware of good keyboards ("eager" debouncing): the
-/// events after it are not known yet. A release also takes effect at once for all other keys: the
-/// controller cannot know yet whether the key will bounce, other programs do not wait either, and
-/// without bounces the rule must not change anything. A press less than `d` after the release
-/// undoes the release: it is not a new press, and the key is in the same state as if it had been
-/// down throughout. So held keys, chords and autorepeat never have to wait.
-///
-/// A release causes a change only for a tap of Shift, and for a chord with a tap or a release. A
-/// change cannot be undone, so the release counts `d` later, or before the next press of another
-/// key; a tap of Shift also before any other input that may change a state. Times do not change.
 struct HeldKeys: Sendable {
-  /// A release that may turn out to be part of a bounce.
-  private struct Release {
-    let key: DeviceKey
-    let time: Time
-    let wasConsumed: Bool
-  }
-
   private(set) var devices: [DeviceKeys] = []
-
-  /// Recent releases of keys that are up. Always empty if debouncing is off.
-  private var releases: [Release] = []
 
   /// The keys that move the cursor and the buttons of pointers that are down, and when each was pressed
   /// or repeated last; `nil` for those that were down when their device was opened.
@@ -77,18 +55,9 @@ struct HeldKeys: Sendable {
   /// Whether a key was down at opening and ``dateOpenedKeys(at:)`` was not called since.
   private(set) var haveUndated = false
 
-  /// A press less than this away from the key's release is a bounce; with zero, none is.
-  var debounce: Duration {
-    didSet { if debounce == .zero { releases = [] } }
-  }
-
-  /// No key is down on any device.
-  init(debounce: Duration) { self.debounce = debounce }
-
   /// Opens `device` while these keys are down. Their presses were not seen.
   mutating func open(_ device: DeviceID, _ held: [KeyCode]) {
     let index = index(of: device)
-    releases.removeAll { $0.key.device == device }
     for key in held {
       devices[index].press(key)
       noteShortcutKey(DeviceKey(device, key), at: nil)
@@ -126,15 +95,9 @@ struct HeldKeys: Sendable {
     ofShortcuts.lazy.filter { $0.time?.isWithin(.seconds(30), of: time) != false }.map(\.key)
   }
 
-  /// Presses `key`, and returns the modifiers held by other keys; `nil` if the press is a bounce,
-  /// which undoes the release of the key.
-  mutating func press(_ key: DeviceKey, at time: Time) -> Modifiers? {
+  /// Presses `key`, and returns the modifiers held by other keys.
+  mutating func press(_ key: DeviceKey) -> Modifiers {
     let index = index(of: key.device)
-    if !releases.isEmpty, let release = takeRelease(of: key, at: time) {
-      devices[index].press(key.code)
-      if release.wasConsumed { devices[index].consumed.insert(key.code) }
-      return nil
-    }
     var held = devices[index].modifiers(without: key.code)
     devices[index].press(key.code)
     // By index: iterating would copy each device.
@@ -142,30 +105,16 @@ struct HeldKeys: Sendable {
     return held
   }
 
-  /// Removes the release of `key` if a press at `time` is its bounce, and returns it.
-  private mutating func takeRelease(of key: DeviceKey, at time: Time) -> Release? {
-    forgetReleases(on: key.device, before: time)
-    return releases.firstIndex { $0.key == key }.map { releases.remove(at: $0) }
-  }
+  /// Has `key` be down by its last press, which goes on.
+  mutating func resume(_ key: DeviceKey) { devices[index(of: key.device)].resume(key.code) }
 
   /// Releases `key`, and returns whether it was down.
-  mutating func release(_ key: DeviceKey, at time: Time) -> Bool {
+  mutating func release(_ key: DeviceKey) -> Bool {
     let index = index(of: key.device)
     guard devices[index].down.contains(key.code) else { return false }
-    if debounce > .zero {
-      forgetReleases(on: key.device, before: time)
-      let wasConsumed = devices[index].consumed.contains(key.code)
-      releases.append(Release(key: key, time: time, wasConsumed: wasConsumed))
-    }
     devices[index].release(key.code)
     if !ofShortcuts.isEmpty { ofShortcuts.removeAll { $0.key == key } }
     return true
-  }
-
-  /// Forgets releases on `device` after which a press at `time` is no bounce. The list stays short
-  /// however much is typed, and typed keys do not stay in it for long.
-  private mutating func forgetReleases(on device: DeviceID, before time: Time) {
-    releases.removeAll { $0.key.device == device && !$0.time.isWithin(debounce, of: time) }
   }
 
   /// Notes that the press of `key`, which is down, completed a bound chord.
@@ -176,7 +125,6 @@ struct HeldKeys: Sendable {
   mutating func remove(_ device: DeviceID) {
     devices.removeAll { $0.device == device }
     ofShortcuts.removeAll { $0.key.device == device }
-    releases.removeAll { $0.key.device == device }
   }
 
   /// The index of `device`, which is added if it is missing.
@@ -192,12 +140,9 @@ struct HeldKeys: Sendable {
 
   /// Whether `key` is down and its press completed a bound chord.
   func isConsumed(_ key: DeviceKey) -> Bool {
-    devices.contains { $0.device == key.device && $0.consumed.contains(key.code) }
-  }
-
-  /// Whether a press of `key` at `time` would be a bounce.
-  func isBounce(_ key: DeviceKey, at time: Time) -> Bool {
-    releases.contains { $0.key == key && $0.time.isWithin(debounce, of: time) }
+    devices.contains {
+      $0.device == key.device && $0.down.contains(key.code) && $0.consumed.contains(key.code)
+    }
   }
 
   /// The modifiers held on all devices by keys other than `key`.

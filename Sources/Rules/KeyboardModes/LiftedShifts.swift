@@ -127,7 +127,7 @@ struct LiftedShifts: Sendable {
     return lifts.compactMap { lift in lift.returned.map { (lift.shift, $0) } }
   }
 
-  /// Forgets a Shift whose release was a bounce.
+  /// Forgets the release of a Shift.
   mutating func forget(_ shift: DeviceKey) { lifts.removeAll { $0.shift == shift } }
 
   mutating func remove(_ device: DeviceID) { lifts.removeAll { $0.shift.device == device } }

@@ -27,7 +27,7 @@ struct OpenShifts: Sendable {
   }
 
   /// In the order of the presses. A press is open only while its key is down, but stays here when
-  /// the key goes up: the release may turn out to be a bounce.
+  /// the key goes up: the release may be undone.
   private var presses: [Press] = []
 
   /// The keys of the presses on `device`, down or up.

@@ -13,21 +13,16 @@ struct OpenUse: Sendable {
   /// The index of the machine in ``Settings/machines``.
   var machine: Int
   var uses: ChordUses
-  /// When the key went down; `nil` if that is unknown.
-  let pressed: Time?
-
-  /// Whether the release can still be a tap.
-  var mayBeTap: Bool
+  /// When the key went down, if the release can still be a tap.
+  var tapBegan: Time?
   /// When the hold is due; `nil` if there is none, or if it has been sent.
   var holdDue: Time?
-  /// When the key was released, if its switch may still bounce.
-  var released: Time?
-  /// Orders waiting releases of the same time: the smallest went up first, and acts first.
-  var order = 0
+  /// Whether the key is up, and its release has not ended the use yet.
+  var isReleased = false
 
+  /// - Parameter pressed: when the key went down; `nil` if that is unknown.
   init(_ uses: MachineUses, _ key: DeviceKey, pressed: Time?) {
-    (self.key, machine, self.uses, self.pressed) = (key, uses.machine, uses.uses, pressed)
-    mayBeTap = pressed != nil
+    (self.key, machine, self.uses, tapBegan) = (key, uses.machine, uses.uses, pressed)
     holdDue = uses.uses.hold == nil ? nil : pressed?.advanced(by: uses.uses.holdDuration)
   }
 

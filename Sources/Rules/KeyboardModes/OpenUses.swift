@@ -22,7 +22,6 @@ struct OpenUses: Sendable {
   private static let checkInterval = Duration.milliseconds(250)
 
   private var tapTimeout: Duration
-  private var debounce: Duration
 
   /// In the order of the presses.
   private var uses: [OpenUse] = []
@@ -40,13 +39,10 @@ struct OpenUses: Sendable {
   /// Counts what may change the result of ``awaited(in:)``.
   private(set) var revision = 0
 
-  /// No use is open yet. The settings give the times.
-  init(_ settings: Settings) { (tapTimeout, debounce) = (settings.tapTimeout, settings.debounce) }
+  /// No use is open yet.
+  init(_ settings: Settings) { tapTimeout = settings.tapTimeout }
 
   var isEmpty: Bool { uses.isEmpty }
-
-  /// When the first release was that waits for a possible bounce; `nil` if none waits.
-  var waitingSince: Time? { uses.isEmpty ? nil : uses.lazy.compactMap(\.released).min() }
 
   /// The releases that are awaited; their events are those of these settings.
   func awaited(in settings: Settings) -> [AwaitedRelease] {
@@ -77,60 +73,38 @@ struct OpenUses: Sendable {
 
   /// Ends the use of a key that is pressed again: its release was not seen.
   mutating func end(pressedAgain key: DeviceKey, at time: Time) -> [TimedEvent] {
-    endUnseen(at: time) { $0.key == key && $0.released == nil }
+    endUnseen(at: time) { $0.key == key && !$0.isReleased }
   }
 
-  /// Another key goes down, or may have gone down: no open use can become a tap any more, and
-  /// releases do not wait for a bounce any longer.
-  mutating func endTaps() -> [TimedEvent] {
-    let events = settle()
-    for index in uses.indices { uses[index].mayBeTap = false }
-    return events
-  }
+  /// Another key goes down, or may have gone down: no open use can become a tap any more.
+  mutating func endTaps() { for index in uses.indices { uses[index].tapBegan = nil } }
 
-  /// The key goes up. Its release acts at once or, with debouncing, once it can no longer bounce.
-  mutating func release(_ key: DeviceKey, at time: Time) -> [TimedEvent] {
-    let order = 1 + (uses.lazy.map(\.order).max() ?? 0)
-    for index in uses.indices where uses[index].key == key && uses[index].released == nil {
-      (uses[index].order, uses[index].released) = (order, time)
+  /// The key goes up: its holds are not due any more. Returns whether it has uses, which go on until
+  /// ``end(_:at:)``.
+  mutating func release(_ key: DeviceKey) -> Bool {
+    var hasUses = false
+    for index in uses.indices where uses[index].key == key && !uses[index].isReleased {
+      uses[index].isReleased = true
+      hasUses = true
     }
-    return debounce > .zero ? [] : settle()
+    return hasUses
   }
 
-  /// Undoes the release of a bouncing key: it was down throughout, so a hold that became due
-  /// meanwhile is sent.
-  mutating func resume(_ key: DeviceKey, at time: Time) -> [TimedEvent] {
-    for index in uses.indices where uses[index].key == key { uses[index].released = nil }
-    var events: [TimedEvent] = []
-    while let (index, due) = next, uses[index].released == nil, due <= time {
-      events += sendHold(index, at: due)
-    }
-    return events
+  /// Undoes the release of a key: it was down throughout.
+  mutating func resume(_ key: DeviceKey) {
+    for index in uses.indices where uses[index].key == key { uses[index].isReleased = false }
   }
 
   // MARK: Ends
 
-  /// Ends what waits for a possible bounce, in the order of the releases.
-  ///
-  /// - Parameter device: whose uses end; without one, those of all devices.
-  mutating func settle(on device: DeviceID? = nil) -> [TimedEvent] {
-    var events: [TimedEvent] = []
-    while let (key, released) = earliestRelease(on: device) {
-      events += end(at: released) { $0.key == key && $0.released == released }
-    }
-    return events
-  }
-
-  private func earliestRelease(on device: DeviceID?) -> (key: DeviceKey, released: Time)? {
-    uses.lazy.filter { device == nil || $0.key.device == device }
-      .compactMap { use in use.released.map { (use.key, $0, use.order) } }
-      .min { ($0.1, $0.2) < ($1.1, $1.2) }
-      .map { ($0.0, $0.1) }
+  /// Ends the uses of a key that was released at this time.
+  mutating func end(_ key: DeviceKey, at time: Time) -> [TimedEvent] {
+    end(at: time) { $0.key == key && $0.isReleased }
   }
 
   /// Ends the uses of a device that went away.
   mutating func end(on device: DeviceID, at time: Time) -> [TimedEvent] {
-    let events = settle(on: device) + endUnseen(at: time) { $0.key.device == device }
+    let events = endUnseen(at: time) { $0.key.device == device }
     let gone = goneUses.filter { $0.key.device == device }.sorted { $0.machine < $1.machine }
     goneUses.removeAll { $0.key.device == device }
     return events + gone.map { TimedEvent(machine: $0.machine, event: $0.event, time: time) }
@@ -142,12 +116,10 @@ struct OpenUses: Sendable {
   mutating func rebind(
     from settings: Settings, to next: Settings, at time: Time
   ) -> [TimedEvent] {
-    let events =
-      settle()
-      + endUnseen(at: time) { use in
-        let kept = use.kept(from: settings, by: next)?.uses
-        return kept?.hasLaterEvents != true || use.uses.release != nil && kept?.release == nil
-      }
+    let events = endUnseen(at: time) { use in
+      let kept = use.kept(from: settings, by: next)?.uses
+      return kept?.hasLaterEvents != true || use.uses.release != nil && kept?.release == nil
+    }
     for index in uses.indices {
       guard let kept = uses[index].kept(from: settings, by: next) else { continue }
       (uses[index].machine, uses[index].uses) = (kept.machine, kept.uses)
@@ -163,7 +135,7 @@ struct OpenUses: Sendable {
       return GoneUse(machine: kept.machine, event: event, key: use.key)
     }
     if !uses.isEmpty { revision += 1 }
-    (tapTimeout, debounce) = (next.tapTimeout, next.debounce)
+    tapTimeout = next.tapTimeout
     return events
   }
 
@@ -173,16 +145,15 @@ struct OpenUses: Sendable {
   ) -> [TimedEvent] {
     var events: [TimedEvent] = []
     while let key = uses.first(where: isEnded)?.key {
-      for index in uses.indices where uses[index].key == key && isEnded(uses[index]) {
-        uses[index].mayBeTap = false
-      }
-      events += end(at: time) { $0.key == key && isEnded($0) }
+      events += end(at: time, isSeen: false) { $0.key == key && isEnded($0) }
     }
     return events
   }
 
   /// Ends uses of one key by its release.
-  private mutating func end(at time: Time, where isEnded: (OpenUse) -> Bool) -> [TimedEvent] {
+  private mutating func end(
+    at time: Time, isSeen: Bool = true, where isEnded: (OpenUse) -> Bool
+  ) -> [TimedEvent] {
     let ended = uses.filter(isEnded)
     uses.removeAll(where: isEnded)
     if uses.isEmpty { nextCheck = nil }
@@ -193,46 +164,31 @@ struct OpenUses: Sendable {
       }
     }
     let taps = events { use in
-      let isTap = use.mayBeTap && use.pressed.map { time.isWithin(tapTimeout, of: $0) } == true
-      return isTap ? use.uses.tap : nil
+      let isInTime = use.tapBegan.map { time.isWithin(tapTimeout, of: $0) } == true
+      return isSeen && isInTime ? use.uses.tap : nil
     }
     return taps + events(\.uses.release)
   }
 
-  // MARK: Time
+  // MARK: Holds
 
-  /// When something is due; `nil` if nothing is.
-  var due: Time? { uses.isEmpty ? nil : next?.due }
+  /// When a hold is due; `nil` if none is.
+  var holdDue: Time? { uses.isEmpty ? nil : nextHold?.due }
 
-  /// The use with the earliest deadline, and that deadline. Of those with the same one, releases
-  /// come before holds, since their events have earlier times.
-  private var next: (index: Int, due: Time)? {
-    uses.indices.lazy.compactMap { index in due(uses[index]).map { (index, $0) } }
-      .min { ($0.1, order(of: $0.0)) < ($1.1, order(of: $1.0)) }
+  /// The hold that is due first; of those due at one time, that of the first press.
+  private var nextHold: (index: Int, due: Time)? {
+    uses.indices.lazy.filter { !uses[$0].isReleased }
+      .compactMap { index in uses[index].holdDue.map { (index, $0) } }
+      .min { $0.1 < $1.1 }
   }
 
-  private func due(_ use: OpenUse) -> Time? {
-    use.released.map { $0.advanced(by: debounce) } ?? use.holdDue
-  }
-
-  private func order(of index: Int) -> Int {
-    uses[index].released == nil ? .max : uses[index].order
-  }
-
-  /// Performs what is ``due`` first: a hold, or the end of a use whose release cannot bounce
-  /// any more.
-  mutating func perform() -> [TimedEvent] {
-    guard let (index, due) = next else { return [] }
-    let key = uses[index].key
-    guard let released = uses[index].released else { return sendHold(index, at: due) }
-    return end(at: released) { $0.key == key && $0.released == released }
-  }
-
-  private mutating func sendHold(_ index: Int, at due: Time) -> [TimedEvent] {
+  /// Performs the hold that is due first.
+  mutating func sendHold() -> [TimedEvent] {
+    guard let (index, due) = nextHold else { return [] }
     let use = uses[index]
     uses[index].holdDue = nil
     // No tap can follow a hold. If no release is bound either, the use ends here.
-    uses[index].mayBeTap = false
+    uses[index].tapBegan = nil
     if use.uses.release == nil { uses.remove(at: index) }
     if uses.isEmpty { nextCheck = nil }
     revision += 1
@@ -244,7 +200,7 @@ struct OpenUses: Sendable {
   /// The keys of uses that are down as far as is known, by device in the order of opening.
   var keysDown: [(device: DeviceID, keys: [KeyCode])] {
     var down: [DeviceKey] = []
-    for use in uses where use.released == nil && !down.contains(use.key) { down.append(use.key) }
+    for use in uses where !use.isReleased && !down.contains(use.key) { down.append(use.key) }
     return Dictionary(grouping: down, by: \.device).sorted { $0.key < $1.key }
       .map { ($0.key, $0.value.map(\.code)) }
   }

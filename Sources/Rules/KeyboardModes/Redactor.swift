@@ -17,7 +17,8 @@
 /// whose times never step back, as those of the kernel never do.
 public struct Redactor: Sendable {
   private let bindings: Bindings
-  private var held: HeldKeys
+  private var held = HeldKeys()
+  private var debouncer: Debouncer
   private var lifted = LiftedShifts()
   /// The codes that stand for the keys in use: those that are down, or were released so recently
   /// that a press may be a bounce.
@@ -28,7 +29,7 @@ public struct Redactor: Sendable {
   /// A redactor for these bindings and this debounce interval.
   public init(bindings: Bindings, debounce: Duration = .zero) {
     self.bindings = bindings
-    held = HeldKeys(debounce: debounce)
+    debouncer = Debouncer(interval: debounce)
   }
 
   /// Adds a device with its keys, before its first input.
@@ -57,6 +58,7 @@ public struct Redactor: Sendable {
       return .synchronized(device, redact(differences, on: device, at: time), at: time)
     case .gone(let device, _):
       held.remove(device)
+      debouncer.forget(device)
       lifted.remove(device)
       codes = codes.filter { $0.key.device != device }
       present[device] = nil
@@ -88,7 +90,7 @@ public struct Redactor: Sendable {
     _ key: DeviceKey, at time: Time, _ inFrame: Bool?,
     _ shared: inout [PressMeaning: KeyCode]
   ) -> KeyCode? {
-    let isBounce = held.isBounce(key, at: time)
+    let isBounce = debouncer.bounce(key, at: time)
     if !isBounce {
       let modifiers = held.modifiers(without: key)
       let types = bindings.meaning(of: key.code, modifiers).isCharacter
@@ -99,7 +101,7 @@ public struct Redactor: Sendable {
       codes[key] = code(of: key, isNeeded: isNeeded, &shared)
     }
     let isSilent = isBounce && isDown(codes[key], on: key.device)
-    _ = held.press(key, at: time)
+    _ = held.press(key)
     return isSilent ? nil : codes[key]
   }
 
@@ -107,14 +109,15 @@ public struct Redactor: Sendable {
   ///
   /// - Returns: `nil` also while another key holds the code down.
   private mutating func release(_ key: DeviceKey, at time: Time) -> KeyCode? {
-    if key.code.isShift, held.isDown(key) { lifted.release(key, at: time, false) }
-    let isReleased = held.release(key, at: time) && !isDown(codes[key], on: key.device)
-    return isReleased ? codes[key] : nil
+    guard held.release(key) else { return nil }
+    debouncer.release(key, at: time)
+    if key.code.isShift { lifted.release(key, at: time, false) }
+    return isDown(codes[key], on: key.device) ? nil : codes[key]
   }
 
   /// The codes of keys that are down when their device is opened.
   private mutating func redact(_ keys: [KeyCode], heldBy device: DeviceID) -> [KeyCode] {
-    held.open(device, [])
+    debouncer.forget(device)
     lifted.remove(device)
     // Opening forgot all bounces, so any time will do.
     forgetUnused(on: device, at: Time(microseconds: 0))
@@ -146,7 +149,7 @@ public struct Redactor: Sendable {
     var firstCharacter: Int?
     for key in found.filter(\.isDown).map({ DeviceKey(device, $0.key) }) {
       let types =
-        !held.isBounce(key, at: time) && key.code.types(with: held.modifiers(without: key))
+        !debouncer.isBounce(key, at: time) && key.code.types(with: held.modifiers(without: key))
       guard let code = press(key, at: time, nil, &shared) else { continue }
       if isModifier(code) || bindings.boundKeys.contains(code) {
         kept.append(code)
@@ -172,7 +175,7 @@ public struct Redactor: Sendable {
   /// Forgets the codes of keys that are up and that no bounce can follow any more.
   private mutating func forgetUnused(on device: DeviceID, at time: Time) {
     codes = codes.filter { key, _ in
-      key.device != device || held.isDown(key) || held.isBounce(key, at: time)
+      key.device != device || held.isDown(key) || debouncer.isBounce(key, at: time)
     }
   }
 

@@ -104,7 +104,7 @@ public struct TwinKeys: Sendable {
       add(to: own.counted, since: own.pressed)
       return nil
     }
-    // If no other node holds it, the press that has ended may go on: see ``HeldKeys``.
+    // If no other node holds it, the press that has ended may go on: see ``Debouncer``.
     let counted = lasts ? key : own.counted
     add(to: counted, since: time)
     return counted

@@ -41,12 +41,8 @@ struct WaitingTap: Sendable {
     if time.isWithin(timeout, of: waiting.time) { press?.released = time } else { press = nil }
   }
 
-  /// Undoes the release of `key`, and returns whether this key waits.
-  mutating func resume(_ key: DeviceKey) -> Bool {
-    guard press?.key == key else { return false }
-    press?.released = nil
-    return true
-  }
+  /// Undoes the release of `key`.
+  mutating func resume(_ key: DeviceKey) { if press?.key == key { press?.released = nil } }
 
   /// Ends a tap whose key was released, and returns the time of its press, at which it counts.
   mutating func settle() -> Time? {

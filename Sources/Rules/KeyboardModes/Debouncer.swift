@@ -1,0 +1,90 @@
+/// Recent releases of keys, whose switches may still bounce (``Settings/debounce``, `d`).
+///
+///     P--R-P---------R-P-R        P: the kernel's press, R: its release, R-P less than d apart
+///     ^ pressed          ^ up     the controller counts one press
+///
+/// A press takes effect at once, as in the firmware of good keyboards ("eager" debouncing): the
+/// events after it are not known yet. A release also takes effect at once for all other keys: it
+/// is not known yet whether the key will bounce, other programs do not wait either, and without
+/// bounces the rule must not change anything. A press less than `d` after the release undoes the
+/// release: it is not a new press, and the key is in the same state as if it had been down
+/// throughout. So held keys, chords and autorepeat never have to wait.
+///
+/// A release causes a change only for a tap of Shift (``WaitingTap``), and for a chord with a tap
+/// or a release. A change cannot be undone, so the release *waits*: it counts `d` later, or before
+/// the next press of another key; a tap of Shift also before any other input that may change a
+/// state. Times do not change.
+struct Debouncer: Sendable {
+  struct Release: Sendable {
+    let key: DeviceKey
+    let time: Time
+  }
+
+  /// A press less than this away from the key's release is a bounce; with zero, none is.
+  var interval: Duration {
+    didSet { if interval == .zero { recent = [] } }
+  }
+
+  /// The releases of keys that are up, for as long as a press may be their bounce.
+  private var recent: [Release] = []
+
+  /// The releases that have not counted yet, by their times; those of one time in the order in which
+  /// the keys went up.
+  private var waiting: [Release] = []
+
+  /// No key has been released. With the interval zero, nothing is kept and no release waits.
+  init(interval: Duration) { self.interval = interval }
+
+  /// The key goes up.
+  mutating func release(_ key: DeviceKey, at time: Time) {
+    guard interval > .zero else { return }
+    forgetOld(on: key.device, at: time)
+    recent.append(Release(key: key, time: time))
+  }
+
+  /// Undoes the release of `key` if a press at `time` is its bounce, and returns whether it is.
+  mutating func bounce(_ key: DeviceKey, at time: Time) -> Bool {
+    if recent.isEmpty { return false }
+    forgetOld(on: key.device, at: time)
+    guard let place = recent.firstIndex(where: { $0.key == key }) else { return false }
+    recent.remove(at: place)
+    waiting.removeAll { $0.key == key }
+    return true
+  }
+
+  /// Whether a press of `key` at `time` would be a bounce.
+  func isBounce(_ key: DeviceKey, at time: Time) -> Bool {
+    recent.contains { $0.key == key && $0.time.isWithin(interval, of: time) }
+  }
+
+  /// Forgets releases on `device` after which a press at `time` is no bounce. The list stays short
+  /// however much is typed, and typed keys do not stay in it for long.
+  private mutating func forgetOld(on device: DeviceID, at time: Time) {
+    recent.removeAll { $0.key.device == device && !$0.time.isWithin(interval, of: time) }
+  }
+
+  /// No press on `device` is a bounce of what was released so far.
+  mutating func forget(_ device: DeviceID) { recent.removeAll { $0.key.device == device } }
+
+  // MARK: Releases that wait
+
+  /// Has a release of `key` wait, and returns whether it does: with the interval zero it counts at once.
+  mutating func wait(_ key: DeviceKey, since time: Time) -> Bool {
+    guard interval > .zero else { return false }
+    let place = waiting.firstIndex { $0.time > time } ?? waiting.endIndex
+    waiting.insert(Release(key: key, time: time), at: place)
+    return true
+  }
+
+  /// The time of the first release that waits; `nil` if none does.
+  var waitingSince: Time? { waiting.first?.time }
+
+  /// When this release counts at the latest.
+  var due: Time? { waitingSince?.advanced(by: interval) }
+
+  /// Removes the first release that waits, on this device or on any, and returns it.
+  mutating func next(on device: DeviceID? = nil) -> Release? {
+    waiting.firstIndex { device == nil || $0.key.device == device }
+      .map { waiting.remove(at: $0) }
+  }
+}
