@@ -316,7 +316,9 @@ struct CaseTests {
           == "FILE: this is compressed; '\(unpacking)' unpacks it")
     }
     // As RFC 8878 and APPNOTE.TXT of ZIP say that files begin.
-    let others: [([UInt8], String)] = [([0x28, 0xb5, 0x2f, 0xfd], "unzstd"), ([0x50, 0x4b, 3, 4], "unzip")]
+    let others: [([UInt8], String)] = [
+      ([0x28, 0xb5, 0x2f, 0xfd], "unzstd"), ([0x50, 0x4b, 3, 4], "unzip"),
+    ]
     for (start, unpacking) in others {
       #expect(
         try Outcome(start + Array(repeating: 7, count: 60), format: nil).error
