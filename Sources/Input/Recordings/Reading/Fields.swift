@@ -230,7 +230,9 @@ extension Time {
     guard seconds >= 0, 0..<1_000_000 ~= microseconds else {
       throw LineFault("event time \(seconds), \(microseconds) is not seconds and microseconds")
     }
-    guard seconds < Self.mostSeconds else { throw LineFault("event time \(seconds) s is too large") }
+    guard seconds < Self.mostSeconds else {
+      throw LineFault("event time \(seconds) s is too large")
+    }
     self.init(microseconds: seconds * 1_000_000 + microseconds)
   }
 }
