@@ -36,6 +36,29 @@ _TERMINAL = (
 _SHELL = "gdbus call --session --dest org.gnome.Shell --object-path /org/gnome/Shell --method"
 _OVERVIEW = "org.gnome.Shell OverviewActive"
 
+# A microphone that hears what is linked to it, and a tone, since the machine has neither.
+_MICROPHONE = """
+context.spa-libs = { audiotestsrc = audiotestsrc/libspa-audiotestsrc }
+context.objects = [
+  { factory = adapter
+    args = {
+      factory.name = support.null-audio-sink
+      node.name = microphone
+      node.description = "Microphone"
+      media.class = Audio/Source/Virtual
+      audio.position = MONO
+      priority.session = 2000
+      priority.driver = 2000
+    } }
+  { factory = adapter
+    args = {
+      factory.name = audiotestsrc
+      node.name = tone
+      node.param.Props = { live = false }
+    } }
+]
+"""
+
 # What a person may have set, of which the tests do not tell: it takes time, or comes at any time.
 _GNOME_SETTINGS = """\
 [org/gnome/desktop/interface]
@@ -131,7 +154,7 @@ class PreparedDesktop(VirtualMachine):
         return self.run(as_user(USER, command), check=check)
 
     def prepared_from(self) -> bytes:
-        how = f"{self.desktop}{_TERMINAL}{inspect.getsource(PreparedDesktop)}"
+        how = f"{self.desktop}{_TERMINAL}{_MICROPHONE}{inspect.getsource(PreparedDesktop)}"
         return how.encode() + _package().read_bytes()
 
     def prepare(self) -> None:
@@ -140,12 +163,14 @@ class PreparedDesktop(VirtualMachine):
             state.unlink()
         self._begin()
         shutil.copy(_package(), self.shared / "keymoded.deb")
+        (self.shared / "microphone.conf").write_text(_MICROPHONE)
         self.run(
             f"""
             set -e
             dpkg --path-include='*' --install /host/keymoded.deb </dev/null
             useradd --create-home --shell /bin/bash {USER}
             echo {USER}:{PASSWORD} | chpasswd
+            install -D -m 644 -t /etc/pipewire/pipewire.conf.d /host/microphone.conf
             # logind may use graphics cards only if there was one when it was started.
             systemctl restart systemd-logind
             """,
