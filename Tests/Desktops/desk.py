@@ -118,15 +118,21 @@ class Desk(PreparedDesktop):
         return Picture.read(taken)
 
     def _differs_from(self, before: bytes) -> bool:
-        """Whether at least a twentieth of the screen has changed."""
+        """Whether at least a hundredth of the screen has changed, as by a small menu."""
         now = self._pixels()
         changed = sum(a != b for a, b in zip(before[::30], now[::30], strict=True))
-        return changed * 20 > len(now) // 30
+        return changed * 100 > len(now) // 30
 
-    def lock(self) -> None:
-        """Locks the screen, as the desktop's menu does, and waits until logind says so."""
+    def lock(self, command: str = "") -> None:
+        """Locks the screen, as the desktop's menu does, or by a command of the person.
+
+        Waits until logind says so.
+        """
         before = self._pixels()
-        self.run(f"loginctl lock-session {self.session.id}")
+        if command:
+            self.ask_desktop(command)
+        else:
+            self.run(f"loginctl lock-session {self.session.id}")
         self.wait_until(self._hint("yes"))
         wait_until(lambda: self._differs_from(before), "the lock screen", ARRIVAL_SECONDS)
 

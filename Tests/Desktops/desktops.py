@@ -5,6 +5,7 @@ installed and a terminal in front, and the state is saved beside the images; eve
 """
 
 import inspect
+import re
 import shlex
 import shutil
 from dataclasses import dataclass
@@ -29,8 +30,12 @@ TRANSCRIPT = "/tmp/transcript"
 # A terminal as desktops start one: in a unit of the user's manager. What is typed is read by a shell.
 _TERMINAL = (
     "exec systemd-run --user --quiet --collect --unit terminal --setenv PS1='$ ' --setenv SHELL=/bin/sh "
-    "--setenv WAYLAND_DISPLAY=wayland-0 foot --override main.font=monospace:size=14 "
-    f"script --quiet --flush {TRANSCRIPT}"
+    "{} script --quiet --flush " + TRANSCRIPT
+)
+_FOOT = _TERMINAL.format("--setenv WAYLAND_DISPLAY=wayland-0 foot --override main.font=monospace:size=14")
+_XFCE4_TERMINAL = _TERMINAL.format(
+    f"--setenv DISPLAY=:0 --setenv XAUTHORITY=/home/{USER}/.Xauthority "
+    "xfce4-terminal --disable-server --font='monospace 14' --execute"
 )
 
 _SHELL = "gdbus call --session --dest org.gnome.Shell --object-path /org/gnome/Shell --method"
@@ -84,6 +89,33 @@ systemctl start gdm
 """
 
 
+def _lock_hint() -> str:
+    """The script for Xfce of docs/actions.md."""
+    page = (CHECKOUT / "docs/actions.md").read_text()
+    found = re.search(r"```sh\n(#!/bin/sh\n# ~/\.local/bin/lock-hint.*?)```", page, re.DOTALL)
+    assert found
+    return found[1]
+
+
+# light-locker is the one of both that Debian's Xfce has.
+_XFCE_PREPARED = f"""
+set -e
+rm /etc/xdg/autostart/xfce4-screensaver.desktop
+cd /home/{USER}
+mkdir -p .local/bin .config/autostart
+cat >.local/bin/lock-hint <<'EOF'
+{_lock_hint()}
+EOF
+chmod +x .local/bin/lock-hint
+printf '[Desktop Entry]\\nType=Application\\nName=Lock\\nExec=/home/{USER}/.local/bin/lock-hint\\n' \\
+  >.config/autostart/lock-hint.desktop
+chown -R {USER}: .local .config
+mkdir -p /etc/lightdm/lightdm.conf.d
+printf '[Seat:*]\\nautologin-user={USER}\\nuser-session=xfce\\ngreeter-hide-users=false\\n' \\
+  >/etc/lightdm/lightdm.conf.d/test.conf
+systemctl start lightdm
+"""
+
 # What says that the desktop has started.
 _ON_THE_BUS = "busctl --user status {} >/dev/null 2>&1"
 
@@ -106,6 +138,9 @@ class Desktop:
     """What root runs for a login without a greeter, if the desktop has its own way."""
     session: str = ""
     """What the session on a terminal runs, otherwise."""
+    terminal: str = _FOOT
+    lights_again: bool = True
+    """Whether it lights the LEDs of its locks after another console, which the kernel has switched off."""
 
 
 DESKTOPS = {
@@ -126,6 +161,16 @@ DESKTOPS = {
             has_started=_ON_THE_BUS.format("org.kde.plasmashell"),
             menu="tap meta_l",
             session="XDG_SESSION_TYPE=wayland XDG_CURRENT_DESKTOP=KDE exec startplasma-wayland",
+        ),
+        Desktop(
+            name="xfce",
+            compositor="Xorg",
+            version="dpkg-query --show xfce4-session xfwm4 xserver-xorg-core",
+            has_started=_ON_THE_BUS.format("org.xfce.Panel"),
+            menu="down alt; tap f1; up alt",
+            login=_XFCE_PREPARED,
+            terminal=_XFCE4_TERMINAL,
+            lights_again=False,
         ),
     )
 }
@@ -154,7 +199,7 @@ class PreparedDesktop(VirtualMachine):
         return self.run(as_user(USER, command), check=check)
 
     def prepared_from(self) -> bytes:
-        how = f"{self.desktop}{_TERMINAL}{_MICROPHONE}{inspect.getsource(PreparedDesktop)}"
+        how = f"{self.desktop}{_MICROPHONE}{inspect.getsource(PreparedDesktop)}"
         return how.encode() + _package().read_bytes()
 
     def prepare(self) -> None:
@@ -177,7 +222,7 @@ class PreparedDesktop(VirtualMachine):
             START_SECONDS,
         )
         self._log_in()
-        self.ask_desktop(_TERMINAL)
+        self.ask_desktop(self.desktop.terminal)
         self.wait_until(f"test -s {TRANSCRIPT}", START_SECONDS)
         if self.desktop.name == "gnome":
             self._leave_the_overview()
@@ -200,8 +245,9 @@ class PreparedDesktop(VirtualMachine):
     def find_session(self) -> None:
         """Finds the person's session on the seat."""
         show = f"loginctl list-sessions --no-legend | awk '$3 == \"{USER}\" && $4 == \"seat0\" {{ print $1 }}'"
-        number = f"loginctl show-session --value --property VTNr $({show})"
-        self.session = Session(self, int(self.run(number).stdout), USER, is_there=True)
+        identifier = self.run(show).stdout.strip()
+        number = self.run(f"loginctl show-session --value --property VTNr {identifier}").stdout
+        self.session = Session(self, int(number), USER, identifier=identifier)
 
     def _leave_the_overview(self) -> None:
         """GNOME begins with it, late, and it takes the keys."""

@@ -115,3 +115,39 @@ def test_nothing_starts_on_another_console(talker: Desk) -> None:
     talker.session.bring_to_front()
     assert recorded(talker) == ONCE
     hold(talker, "back", ONCE)
+
+
+only_xfce = pytest.mark.parametrize("desk", ["xfce"], indirect=True)
+
+
+@only_xfce
+def test_nothing_starts_in_a_locked_session_that_is_in_front(talker: Desk) -> None:
+    """light-locker has a login screen in front, from which Ctrl+Alt+F7 leads back."""
+    talker.lock()
+    # Before its end, the start of the login screen would bring it to the front again.
+    greeter = "loginctl list-sessions --no-legend | awk '$6 == \"greeter\" { print $1 }'"
+    talker.wait_until(f'id=$({greeter}); test "$id" && loginctl show-session $id | grep -qx Active=yes')
+    talker.session.bring_to_front()
+    talker.play("down ctrl_r")
+    wait_for_talk(talker, "talking")
+    talker.look("locked")
+    # The command would have started by the time that logind has answered.
+    assert talker.session.properties()["Active"] == "yes"
+    talker.play("up ctrl_r")
+    wait_for_talk(talker, "silent")
+    assert recorded(talker) == []
+
+
+@only_xfce
+def test_nothing_starts_behind_the_other_lock_screen_of_xfce(talker: Desk) -> None:
+    talker.run("pkill -x light-locker")
+    # The bus starts the other one, which needs a moment until it locks.
+    talker.ask_desktop("busctl --user call org.xfce.ScreenSaver /org/xfce/ScreenSaver org.xfce.ScreenSaver GetActive")
+    talker.lock("DISPLAY=:0 XAUTHORITY=~/.Xauthority xflock4")
+    talker.play("down ctrl_r")
+    wait_for_talk(talker, "talking")
+    talker.play("up ctrl_r")
+    wait_for_talk(talker, "silent")
+    talker.unlock()
+    assert recorded(talker) == []
+    hold(talker, "unlocked", [])

@@ -30,19 +30,16 @@ class Session:
         terminal: int,
         user: str,
         kind: str = "user",
-        is_there: bool = False,
+        identifier: str = "",
     ) -> None:
-        """Begins a session, or finds the one that is there."""
+        """Begins a session, or takes the one that is there, by its identifier."""
         self._vm = vm
         self.terminal = terminal
         self.user = user
-        if not is_there:
-            self._begin(kind)
-        self.id, self.uid = vm.run(
-            f"loginctl list-sessions --no-legend | awk '/ tty{terminal}( |$)/ {{ print $1, $2 }}'"
-        ).stdout.split()
+        self.id = identifier or self._begin(kind)
+        self.uid = vm.run(f"loginctl show-session --value --property User {self.id}").stdout.strip()
 
-    def _begin(self, kind: str) -> None:
+    def _begin(self, kind: str) -> str:
         terminal, user = self.terminal, self.user
         # PAM takes seat and terminal of the session from TTYPath=.
         self._vm.run(
@@ -56,6 +53,8 @@ class Session:
               systemctl is-active --quiet user@$(id -u {user}); do sleep 0.05; done
             """
         )
+        begun = f"loginctl list-sessions --no-legend | awk '/ tty{terminal}( |$)/ {{ print $1 }}'"
+        return self._vm.run(begun).stdout.strip()
 
     def properties(self) -> dict[str, str]:
         """What logind tells of the session, such as `Active`, `LockedHint`, `Seat` and `State`."""
