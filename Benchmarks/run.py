@@ -37,9 +37,11 @@ def main() -> None:
     options = parser.parse_args()
     left_out = []
     if not options.redraw and not options.check:
+        # Before the first part: each writes its results into the checkout.
+        commit = present_commit()
         for name in options.parts:
             try:
-                measure(name, options.programs, options.runs)
+                measure(name, commit, options.programs, options.runs)
             except PermissionError as error:
                 left_out.append(f"{name}: left out: {error}")
     for page in PAGES:
@@ -52,24 +54,28 @@ def main() -> None:
         sys.exit("\n".join(left_out))
 
 
-def measure(name: str, programs: Path, runs: int) -> None:
+def measure(name: str, commit: str, programs: Path, runs: int) -> None:
     """Measures a part, prints its table, and writes its results."""
-    note = present()
+    note = f"{datetime.date.today()} at {commit}: {machine()}"
     found = figures.figures(importlib.import_module(name).measure(programs, runs))
     print(f"{name}\n\n{figures.table(note, found)}", flush=True)
     figures.write(RESULTS / f"{name}.csv", note, found)
 
 
-def present() -> str:
-    """The day, the commit and the machine."""
+def present_commit() -> str:
+    """The commit of the checkout, and whether something was changed since."""
     describe = ["git", "-C", str(CHECKOUT), "describe", "--always", "--dirty"]
-    commit = subprocess.run(describe, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(describe, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def machine() -> str:
+    """What the machine is, and how much it has to do."""
     processors = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     model = re.search(r"^model name\s*: (.*)$", processors, re.MULTILINE)
     name = model[1] if model else os.uname().machine
     return (
-        f"{datetime.date.today()} at {commit}: {name}, {os.cpu_count()} processors,"
-        f" Linux {os.uname().release}, load {os.getloadavg()[0]:.1f}"
+        f"{name}, {os.cpu_count()} processors, Linux {os.uname().release},"
+        f" load {os.getloadavg()[0]:.1f}"
     )
 
 
