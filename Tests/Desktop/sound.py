@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from seat import Seat
+from support.microphone import MICROPHONE
 from support.waiting import BOUND_SECONDS
 
 # What Debian's pipewire.conf loads for sound, except access to devices, the real-time kit and the
@@ -29,27 +30,8 @@ context.modules = [
   { name = libpipewire-module-link-factory }
   { name = libpipewire-module-session-manager }
 ]
-context.objects = [
-  { factory = adapter
-    args = {
-      factory.name = support.null-audio-sink
-      node.name = microphone
-      media.class = Audio/Source/Virtual
-      audio.position = MONO
-      # As high as those of a real one, whose clock is that of all that is linked to it.
-      priority.session = 2000
-      priority.driver = 2000
-    } }
-  # What the microphone can hear. With a clock of its own it would run out of buffers. WirePlumber
-  # takes it for another microphone.
-  { factory = adapter
-    args = {
-      factory.name = audiotestsrc
-      node.name = tone
-      node.param.Props = { live = false }
-    } }
-]
 """
+SETTINGS += MICROPHONE
 
 
 @contextlib.contextmanager

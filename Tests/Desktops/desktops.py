@@ -16,6 +16,7 @@ from harness.guest_process import Completed
 from harness.sessions import Session, as_user
 from harness.vm import VirtualMachine
 from support.checkout import CHECKOUT
+from support.microphone import MICROPHONE
 from support.waiting import wait_until
 
 USER, PASSWORD = "anna", "secret"
@@ -41,28 +42,8 @@ _XFCE4_TERMINAL = _TERMINAL.format(
 _SHELL = "gdbus call --session --dest org.gnome.Shell --object-path /org/gnome/Shell --method"
 _OVERVIEW = "org.gnome.Shell OverviewActive"
 
-# A microphone that hears what is linked to it, and a tone, since the machine has neither.
-_MICROPHONE = """
-context.spa-libs = { audiotestsrc = audiotestsrc/libspa-audiotestsrc }
-context.objects = [
-  { factory = adapter
-    args = {
-      factory.name = support.null-audio-sink
-      node.name = microphone
-      node.description = "Microphone"
-      media.class = Audio/Source/Virtual
-      audio.position = MONO
-      priority.session = 2000
-      priority.driver = 2000
-    } }
-  { factory = adapter
-    args = {
-      factory.name = audiotestsrc
-      node.name = tone
-      node.param.Props = { live = false }
-    } }
-]
-"""
+# The desktop's own settings of PipeWire load no library that has a tone.
+_MICROPHONE = f"context.spa-libs = {{ audiotestsrc = audiotestsrc/libspa-audiotestsrc }}\n{MICROPHONE}"
 
 # What a person may have set, of which the tests do not tell: it takes time, or comes at any time.
 _GNOME_SETTINGS = """\

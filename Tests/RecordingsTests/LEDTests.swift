@@ -82,16 +82,10 @@ struct LEDTests {
 
   @Test("raw records have them too", arguments: [8, 4])
   func raw(_ word: Int) throws {
-    func record(_ microseconds: Int64, _ type: Int16, _ code: Int16, _ value: Int32) -> [UInt8] {
-      func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
-        withUnsafeBytes(of: number.littleEndian, Array.init)
-      }
-      let time = [bytes(Int64(1)), bytes(microseconds)].flatMap { $0.prefix(word) }
-      return time + bytes(type) + bytes(code) + bytes(value)
-    }
     let records = [
-      record(0, 17, 1, 1), record(0, 0, 0, 0), record(1, 17, 2, 1), record(1, 17, 0, 0),
-      record(1, 1, 30, 1),
+      record(1, 0, 17, 1, 1, word: word), record(1, 0, 0, 0, 0, word: word),
+      record(1, 1, 17, 2, 1, word: word), record(1, 1, 17, 0, 0, word: word),
+      record(1, 1, 1, 30, 1, word: word),
     ]
     try expectLEDs(try Outcome(records.flatMap { $0 }, format: word == 8 ? .raw64 : .raw32))
   }

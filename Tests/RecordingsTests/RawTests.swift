@@ -3,7 +3,7 @@ import Recordings
 import Testing
 
 /// The bytes of `struct input_event` on a machine with words of 8 or 4 bytes.
-private func record(
+func record(
   _ seconds: Int64, _ microseconds: Int64, _ type: UInt16, _ code: UInt16, _ value: Int32,
   word: Int = 8
 ) -> [UInt8] {
