@@ -150,7 +150,7 @@ class Desk(PreparedDesktop):
         # A key lights the screen. That of Plasma needs a minute to show the field.
         self.play("tap backspace")
         wait_until(
-            lambda: len(self._shown().colors()) > DARK_COLORS, "the screen to be lit", START_SECONDS
+            lambda: len(self._shown().colors()) > DARK_COLORS, "the screen to light up", START_SECONDS
         )
         wait_until(opens, "the screen to be unlocked", START_SECONDS)
 

@@ -17,7 +17,7 @@ HEARD = "/tmp/heard"
 # The page's colours.
 HEARS, IS_SILENT = (0xD0, 0x21, 0x2F), (0x2F, 0x81, 0x32)
 
-# The browser asks nobody whether the page may use a microphone: the test has no eyes for the question.
+# By the last option the page may use a microphone without a question, which the test could not answer.
 BROWSER = "chromium --ozone-platform=wayland --no-first-run --password-store=basic --use-fake-ui-for-media-stream"
 CALL = f"{BROWSER} http://localhost:8000/ >/tmp/browser 2>&1\n"
 

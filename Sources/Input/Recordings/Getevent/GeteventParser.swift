@@ -204,7 +204,7 @@ struct GeteventParser: EntryParser {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
     guard let name = fields.next() else { throw Self.unknown }
     if type == InputEvent.key {
-      // With these factors, each common key has a place of its own.
+      // These factors give no two common keys the same place.
       let (middle, end) = (Int(name[name.count / 2]), Int(name[name.count - 1]))
       let index = (end + 4 * middle + 52 * name.count) & 255
       if name.equals(codes[index].name) { return codes[index].code }
