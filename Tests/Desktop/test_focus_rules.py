@@ -226,6 +226,16 @@ def test_program_that_tells_of_no_window_loses_the_focus_with_any() -> None:
         assert focus_after(*start, ("focused", FIELD), ("closed", WINDOW)).node == ("", "")
 
 
+def test_program_that_hangs_or_has_lost_the_focus_does_not_get_it_back() -> None:
+    focus = focus_after(("focused", FIELD), ("answered", FIELD, True), *VISITS["GTK 4"])
+    assert focus.news() == (False, FIELD), "counts only once its program has answered"
+    focus.answered(FIELD, True, False)
+    assert (focus.node, focus.news()) == (("", ""), (False, None))
+    for told in (("unfocused", FIELD), ("closed", WINDOW), ("left", ":1.1")):
+        focus = focus_after(("focused", FIELD), ("focused", FOREIGN), told, ("unfocused", FOREIGN))
+        assert focus.node == ("", "")
+
+
 def test_window_that_is_gone_is_not_active() -> None:
     for event in (("closed", WINDOW), ("left", ":1.1")):
         assert focus_after(("activated", WINDOW), event).window == ("", "")
@@ -245,6 +255,18 @@ OPENINGS = {
     "GTK 3": [_OPENED, _FOCUSED, _FOCUSED, _CLOSED, _UNFOCUSED, _OPENED, _FOCUSED, _FOCUSED],
     "GTK 4": [_FOCUSED, _OPENED, _UNFOCUSED, _CLOSED, _FOCUSED, _OPENED],
     "Qt": [_OPENED, _FOCUSED, _CLOSED, _OPENED, _FOCUSED],
+}
+
+# What a program tells that loses the focus for a moment, and what another tells that has it meanwhile.
+RETURNS = {
+    "GTK 3": [*LOSSES["GTK 3"][:2], ("activated", WINDOW), ("focused", FIELD), ("focused", FIELD)],
+    "GTK 4": [*LOSSES["GTK 4"][:2], ("focused", FIELD), ("activated", WINDOW)],
+    "too slow to notice": [],
+}
+VISITS = {
+    "GTK 3": [_OPENED, _FOCUSED, _FOCUSED, _CLOSED, _UNFOCUSED],
+    "GTK 4": [_FOCUSED, _OPENED, _UNFOCUSED, _CLOSED],
+    "killed": [_OPENED, _FOCUSED, ("left", ":1.2")],
 }
 
 
@@ -285,13 +307,26 @@ class Bus:
 def test_editor_that_opens_while_another_program_is_killed_has_the_focus_in_every_order(
     loss: list[tuple[Any, ...]], opening: list[tuple[Any, ...]]
 ) -> None:
-    waiting = [Bus(loss, opening)]
+    expect_focus_in_every_order(FOREIGN, loss, opening)
+
+
+@pytest.mark.parametrize("visit", VISITS.values(), ids=VISITS)
+@pytest.mark.parametrize("return_", RETURNS.values(), ids=RETURNS)
+def test_program_that_has_the_focus_back_at_once_has_it_in_every_order(
+    return_: list[tuple[Any, ...]], visit: list[tuple[Any, ...]]
+) -> None:
+    expect_focus_in_every_order(FIELD, return_, visit)
+
+
+def expect_focus_in_every_order(node: tuple[str, str], *told: list[tuple[Any, ...]]) -> None:
+    """Asserts that in the end this text field has the focus, whatever the order of the programs."""
+    waiting = [Bus(*told)]
     seen, ends = {waiting[0].key()}, 0
     while waiting:
         bus = waiting.pop()
         following = {after.key(): after for after in map(bus.after, bus.steps())}
         if following.keys() == {bus.key()}:  # All is told and asked.
-            assert (bus.focus.node, bus.has_field) == (FOREIGN, True)
+            assert (bus.focus.node, bus.has_field) == (node, True)
             ends += 1
         waiting += [after for key, after in following.items() if key not in seen]
         seen |= following.keys()
