@@ -257,6 +257,17 @@ class Seat:
         self.start("env", system, "/usr/bin/python3", "-c", program)
         self.wait_for(lambda: "org.freedesktop.login1" in self.bus_names(), "logind")
 
+    def start_saver(self, kind: str, what: str) -> subprocess.Popen[bytes]:
+        """Starts a stand-in for a screen saver, such as `xfce`'s, with these words of what it is.
+
+        It is active while one of the words is `active`; writing the file `saver-KIND` changes them.
+        """
+        self.write(f"saver-{kind}", what)
+        program = Path(__file__).with_name("screen_saver_program.py").read_text()
+        saver = self.start("/usr/bin/python3", "-c", program, kind, f"saver-{kind}")
+        self.wait_for(lambda: f"org.{kind}.ScreenSaver" in self.bus_names(), kind)
+        return saver
+
     # The daemon
 
     def start_keymoded_with_keyboard(self, leds: int | None = None) -> FifoKeyboard:

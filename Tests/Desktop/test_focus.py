@@ -389,6 +389,11 @@ def test_field_counts_once_the_session_is_in_front(
     accessibility.stays(EDITING)
     seat.write("session", "seat0 Active")
     accessibility.wait_for(PREPARING)
+    seat.start_saver("mate", "active")
+    program.focus("window", "entry")
+    accessibility.stays(PREPARING)
+    seat.write("saver-mate", "")
+    accessibility.wait_for(EDITING)
 
 
 def test_unit_runs_with_its_restrictions() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from desktops import PASSWORD, START_SECONDS, TRANSCRIPT, USER, Desktop, PreparedDesktop
+from harness.sessions import as_user
 from harness.typing import taps
 from support.picture import Color, Picture
 from support.waiting import wait_until
@@ -126,25 +127,25 @@ class Desk(PreparedDesktop):
     def lock(self, command: str = "") -> None:
         """Locks the screen, as the desktop's menu does, or by a command of the person.
 
-        Waits until logind says so.
+        Waits until logind says so, or what locks it.
         """
         before = self._pixels()
         if command:
             self.ask_desktop(command)
         else:
             self.run(f"loginctl lock-session {self.session.id}")
-        self.wait_until(self._hint("yes"))
+        self.wait_until(self._is_locked())
         wait_until(lambda: self._differs_from(before), "the lock screen", ARRIVAL_SECONDS)
 
     def unlock(self) -> None:
-        """Types the password, and waits until logind says that the screen is unlocked."""
+        """Types the password, and waits until the screen is unlocked."""
 
         def opens() -> bool:
             # What was typed before may be there still.
             self.play("tap backspace; wait 1000; down ctrl; tap a; up ctrl; tap backspace")
             self.look("password")
             self.type(f"{PASSWORD}\n")
-            is_unlocked = shlex.quote(f"until {self._hint('no')}; do sleep 0.1; done")
+            is_unlocked = shlex.quote(f"while {self._is_locked()}; do sleep 0.1; done")
             return self.run(f"timeout 40 sh -c {is_unlocked}", check=False).exit_code == 0
 
         # A key lights the screen. That of Plasma needs a minute to show the field.
@@ -154,5 +155,8 @@ class Desk(PreparedDesktop):
         )
         wait_until(opens, "the screen to be unlocked", START_SECONDS)
 
-    def _hint(self, value: str) -> str:
-        return f"loginctl show-session {self.session.id} | grep -qx LockedHint={value}"
+    def _is_locked(self) -> str:
+        """The command that succeeds while the screen is locked."""
+        if self.desktop.is_locked:
+            return f"({as_user(USER, self.desktop.is_locked)})"
+        return f"loginctl show-session {self.session.id} | grep -qx LockedHint=yes"

@@ -10,6 +10,8 @@ public final class Bus {
   public enum Address: Hashable, Sendable {
     /// The bus of the whole machine.
     case system
+    /// The bus of the user's session.
+    case session
     /// The user's service manager itself, without a bus in between: calls have no destination.
     case userManager
     /// The service manager of the system, in the same way; for root alone.
@@ -61,6 +63,7 @@ public final class Bus {
     let result =
       switch address {
       case .system: sd_bus_open_system(&handle)
+      case .session: sd_bus_open_user(&handle)
       case .userManager: openDirectly(userManagerAddress, isBus: false, &handle)
       case .systemManager:
         openDirectly("unix:path=/run/systemd/private", isBus: false, &handle)
@@ -211,6 +214,7 @@ extension Bus.Address {
     let name =
       switch self {
       case .system: "the system bus"
+      case .session: "the session bus"
       case .userManager: "the user's service manager"
       case .systemManager: "the service manager"
       case .at(let address): address

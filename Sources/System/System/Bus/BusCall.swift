@@ -5,13 +5,17 @@ public struct BusCall: Hashable, Sendable {
   let path: String
   let interface: String
   let member: String
+  let startsProgram: Bool
   var arguments: [BusValue]
 
   /// A call of `member`, of `interface`, on the object at `path`.
+  ///
+  /// - Parameter startsProgram: whether the bus may start the program that is called.
   public init(
     to destination: String?, path: String, interface: String, member: String,
-    _ arguments: [BusValue] = []
+    startsProgram: Bool = true, _ arguments: [BusValue] = []
   ) {
+    self.startsProgram = startsProgram
     self.destination = destination
     self.path = path
     self.interface = interface

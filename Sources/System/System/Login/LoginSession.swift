@@ -93,6 +93,10 @@ public final class LoginSession {
   private var sessionSlot: BusSlot?
   private var session: SessionProperties
   private var retry: EventSource?
+  /// Those of this process's session.
+  private var screenSavers: ScreenSavers?
+  /// The presence by what logind has told.
+  private var found: SessionPresence?
   /// Whether logind has told that the machine goes to sleep, and not yet that it has woken up.
   private var isAsleep = false
   /// The number of the last round of questions: answers to older ones are not used.
@@ -110,6 +114,9 @@ public final class LoginSession {
   ) throws(SystemError) {
     (self.choice, self.mindsSleep, self.loop, self.notify) = (choice, mindsSleep, loop, notify)
     session = SessionProperties(mayGreet: choice == .own)
+    if choice == .own {
+      screenSavers = try ScreenSavers(on: loop) { [unowned self] in tell() }
+    }
     // `notify` must not be called before the caller has this object, so the loop connects.
     retry = try loop.addTimer { [unowned self] in connect() }
     retry?.set(at: 0)
@@ -147,7 +154,7 @@ public final class LoginSession {
       find()
     } catch {
       // No socket means no logind: the bus's socket exists even while nothing listens on it.
-      if presence == nil, error.code == ENOENT { update(.inFront) } else { lose() }
+      if found == nil, error.code == ENOENT { update(.inFront) } else { lose() }
     }
   }
 
@@ -182,7 +189,18 @@ public final class LoginSession {
   }
 
   private func update(_ found: SessionPresence) {
-    let presence = isAsleep ? .absent(.asleep) : found
+    self.found = isAsleep ? .absent(.asleep) : found
+    tell()
+  }
+
+  /// Tells the presence if it has changed. A session in front counts as locked while a screen saver
+  /// covers it, and is not told before that is known.
+  private func tell() {
+    guard var presence = found else { return }
+    if presence == .inFront, let screenSavers, screenSavers.isActive != false {
+      if screenSavers.isActive == nil, self.presence == nil { return }
+      presence = .absent(.locked)
+    }
     guard presence != self.presence else { return }
     self.presence = presence
     notify(presence)
