@@ -26,8 +26,8 @@ struct StateTableTests {
         rows: [.init("idle", "pushToTalk", "talking"), .init("talking", "tapBlankArea", "idle")]))
   }
 
-  /// The table under "Keyboard" in docs/configuration.md: one row per event, `/` where the event is
-  /// ignored.
+  /// The table under "Keyboard" in docs/configuration.md, but with a row for each event, and `/` where
+  /// the event is ignored.
   static let shipped = """
     event             prepareToEditText prepareToRecord editingText       showingPanel
     clickSwitchButton prepareToRecord   editingText     prepareToRecord   prepareToRecord

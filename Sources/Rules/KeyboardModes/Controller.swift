@@ -8,8 +8,8 @@
 ///
 /// 1. A Shift key sends `shiftPressed`, at once or as a tap (``WaitingTap``), unless it belongs to
 ///    a shortcut (``OpenShifts``).
-/// 2. A bound chord sends its keyboard events, at once or later (``OpenUses``); its autorepeats are
-///    ignored.
+/// 2. A bound chord sends the events of its machines, at once or later (``OpenUses``); its autorepeats
+///    are ignored.
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
 ///    so does its autorepeat.
 /// 4. Any other key but AltGr, and a bound chord before its events, takes back a held Shift. If

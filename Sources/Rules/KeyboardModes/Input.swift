@@ -23,9 +23,8 @@ extension Controller {
     /// A program sent an event.
     case client(ClientEvent, at: Time)
     /// These settings replace the previous ones. States and held keys stay as they are; a press of
-    /// Shift that could still become a tap is forgotten. If the new table lacks the keyboard
-    /// machine's state, that machine changes to its initial state by the event
-    /// ``Change/configured``.
+    /// Shift that could still become a tap is forgotten. If the new table of a
+    /// machine lacks its state, it changes to its initial state by the event ``Change/configured``.
     ///
     /// This case is indirect because it is large and rare among many stored inputs.
     indirect case configured(Settings, at: Time)
