@@ -54,9 +54,6 @@ LISTED: Mapping[str, str] = {
     "chromium --kiosk": "Tests/Kiosk",
     "hint() {": "it needs systemd-logind",
     "hint true && swaylock": "it locks a screen",
-    "login=org.freedesktop.login1": "Tests/Desktops, in Xfce",
-    "session=$(busctl call $login": "Tests/Desktops, in Xfce",
-    "{\n  gdbus monitor": "Tests/Desktops, in Xfce",
     # They need real keyboards.
     "sudo keymodectl record": "RecordTests.swift, and guests with real keyboards",
     "keymodectl replay typing.yaml": "it replays what the command before has recorded",
