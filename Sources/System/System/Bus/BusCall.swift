@@ -31,6 +31,14 @@ public struct BusCall: Hashable, Sendable {
       to: destination, path: path, interface: "org.freedesktop.DBus.Properties", member: "GetAll",
       [.string(interface)])
   }
+
+  /// A call that asks the bus for the ID of the process that has a name on it.
+  static func processID(of name: String) -> BusCall {
+    let bus = "org.freedesktop.DBus"
+    return BusCall(
+      to: bus, path: "/org/freedesktop/DBus", interface: bus, member: "GetConnectionUnixProcessID",
+      [.string(name)])
+  }
 }
 
 /// Why a call failed.

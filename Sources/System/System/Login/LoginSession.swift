@@ -90,11 +90,13 @@ public final class LoginSession {
   // answer may come when it is gone, so `ask` has it `weak`.
   /// Matches that last as long as the connection, and those of the present session.
   private var slots: [BusSlot] = []
-  private var sessionSlot: BusSlot?
+  private var sessionSlots: [BusSlot] = []
   private var session: SessionProperties
   private var retry: EventSource?
   /// Those of this process's session.
   private var screenSavers: ScreenSavers?
+  /// Whether logind's last request was to lock the session. Most lockers do not request to unlock.
+  private var isToLock = false
   /// The presence by what logind has told.
   private var found: SessionPresence?
   /// Whether logind has told that the machine goes to sleep, and not yet that it has woken up.
@@ -165,7 +167,7 @@ public final class LoginSession {
     round += 1
     isAsleep = false
     update(.absent(.noAnswer))
-    (slots, sessionSlot, bus) = ([], nil, nil)
+    (slots, sessionSlots, bus) = ([], [], nil)
     session.lose()
     retry?.set(after: .seconds(5))
   }
@@ -197,9 +199,10 @@ public final class LoginSession {
   /// covers it, and is not told before that is known.
   private func tell() {
     guard var presence = found else { return }
-    if presence == .inFront, let screenSavers, screenSavers.isActive != false {
-      if screenSavers.isActive == nil, self.presence == nil { return }
-      presence = .absent(.locked)
+    if presence == .inFront, let screenSavers {
+      let isCovered = screenSavers.coverScreen(isToLock: isToLock)
+      if isCovered == nil, self.presence == nil { return }
+      if isCovered != false { presence = .absent(.locked) }
     }
     guard presence != self.presence else { return }
     self.presence = presence
@@ -258,11 +261,8 @@ public final class LoginSession {
     if session.follow(path) {
       if choice == .ofSeat { update(.absent(.inactive)) }
       name = path
-      sessionSlot = try? bus?.signals(Login1.changes(of: interface, at: path)) {
-        [unowned self] values in
-        guard values.count > 1 else { return }
-        if let presence = session.take(change: values[1]) { update(presence) }
-      }
+      isToLock = false
+      if let bus { sessionSlots = (try? followSession(at: path, on: bus)) ?? [] }
     }
     ask(.getAll(of: interface, at: path, from: Login1.name)) { [unowned self] answer in
       guard let all = values(in: answer)?.first else { return }
@@ -270,8 +270,30 @@ public final class LoginSession {
     }
   }
 
+  private func followSession(at path: String, on bus: Bus) throws(SystemError) -> [BusSlot] {
+    let interface = Login1.interface("Session")
+    let changes = try bus.signals(Login1.changes(of: interface, at: path)) {
+      [unowned self] values in
+      guard values.count > 1 else { return }
+      if let presence = session.take(change: values[1]) { update(presence) }
+    }
+    let requests = Login1.signals(of: interface, at: path)
+    let toLock = try bus.signals("\(requests),member='Lock'") { [unowned self] _ in
+      request(lock: true)
+    }
+    let toUnlock = try bus.signals("\(requests),member='Unlock'") {
+      [unowned self] _ in request(lock: false)
+    }
+    return [changes, toLock, toUnlock]
+  }
+
+  private func request(lock isToLock: Bool) {
+    self.isToLock = isToLock
+    tell()
+  }
+
   private func endSession() {
-    sessionSlot = nil
+    sessionSlots = []
     session.lose()
   }
 }

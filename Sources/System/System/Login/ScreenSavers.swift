@@ -1,10 +1,11 @@
 /// Follows the screen savers of the user's session, by the D-Bus interface that those of GNOME,
-/// Plasma, Xfce, MATE and Cinnamon have, and light-locker. Not all of them tell systemd-logind
-/// that they lock the screen.
+/// Plasma, Xfce, MATE and Cinnamon have. Not all of them tell systemd-logind that they lock the
+/// screen.
 ///
 /// A screen saver that has crashed or ended covers nothing.
 final class ScreenSavers {
-  private static let kinds = ["freedesktop", "gnome", "xfce", "mate", "cinnamon"]
+  private static let kinds = [kindOfLightLocker, "gnome", "xfce", "mate", "cinnamon"]
+  private static let kindOfLightLocker = "freedesktop"
 
   /// The name of a kind on the bus, which is also that of its interface, and its object.
   private static func address(of kind: String) -> (name: String, path: String) {
@@ -13,8 +14,11 @@ final class ScreenSavers {
 
   /// Whether one of them covers the screen; `nil` until all that run have answered. One that does
   /// not answer in time counts as if it did, until it tells that it does not.
-  var isActive: Bool? {
-    told.count < Self.kinds.count ? nil : told.values.contains(true)
+  ///
+  /// - Parameter isToLock: whether logind's last request was to lock the session, not to unlock it.
+  func coverScreen(isToLock: Bool) -> Bool? {
+    guard told.count == Self.kinds.count else { return nil }
+    return told.values.contains(true) || (isToLock && isLightLocker)
   }
 
   private let loop: EventLoop
@@ -24,8 +28,11 @@ final class ScreenSavers {
   private var retry: EventSource?
   /// What is known of each kind.
   private var told: [String: Bool] = [:]
+  /// Whether light-locker runs. It has the interface, but never says that it is active: it locks
+  /// when logind requests it, and lightdm has logind request to unlock.
+  private var isLightLocker = false
 
-  /// Calls `changed`, from the loop, whenever ``isActive`` may have changed.
+  /// Calls `changed`, from the loop, whenever ``coverScreen(isToLock:)`` may have changed.
   ///
   /// - Throws: if the loop refuses a timer.
   init(on loop: EventLoop, changed: @escaping () -> Void) throws(SystemError) {
@@ -65,8 +72,21 @@ final class ScreenSavers {
     slots.append(
       try bus.owner(of: name) { [unowned self] isThere in
         if isThere { ask(kind) } else { take(false, from: kind) }
+        if kind == Self.kindOfLightLocker { identify(name) }
       })
+    // The bus itself answers this, and so before a program answers the question after it.
+    if kind == Self.kindOfLightLocker { identify(name) }
     ask(kind)
+  }
+
+  /// Finds out whether a program with this name on the bus is light-locker.
+  private func identify(_ name: String) {
+    bus?.call(.processID(of: name)) { [weak self] answer in
+      guard let self, bus != nil else { return }
+      let number = try? answer.get().first?.number
+      isLightLocker = number.map { PeerProcess(Int32(bitPattern: $0)).name } == "light-locker"
+      changed()
+    }
   }
 
   private func ask(_ kind: String) {
