@@ -157,6 +157,10 @@ class Desk(PreparedDesktop):
 
     def _is_locked(self) -> str:
         """The command that succeeds while the screen is locked."""
-        if self.desktop.is_locked:
-            return f"({as_user(USER, self.desktop.is_locked)})"
-        return f"loginctl show-session {self.session.id} | grep -qx LockedHint=yes"
+        told = f"loginctl show-session {self.session.id}"
+        if self.desktop.tells_of_lock:
+            return f"{told} | grep -qx LockedHint=yes"
+        # light-locker brings the login screen to the front, and tells nobody. The other one answers.
+        saver = "org.xfce.ScreenSaver /org/xfce/ScreenSaver org.xfce.ScreenSaver"
+        active = as_user(USER, f"busctl --user --auto-start=no call {saver} GetActive 2>/dev/null")
+        return f"{{ {told} | grep -qx Active=no || ({active}) | grep -q true; }}"

@@ -79,13 +79,6 @@ printf '[Seat:*]\\nautologin-user={USER}\\nuser-session=xfce\\ngreeter-hide-user
 systemctl start lightdm
 """
 
-# Neither light-locker nor xfce4-screensaver tells logind. Both answer on the session bus.
-_XFCE_IS_LOCKED = """
-for kind in freedesktop xfce; do
-  busctl --user --auto-start=no call org.$kind.ScreenSaver /org/$kind/ScreenSaver org.$kind.ScreenSaver GetActive
-done 2>/dev/null | grep -q true
-"""
-
 # What says that the desktop has started.
 _ON_THE_BUS = "busctl --user status {} >/dev/null 2>&1"
 
@@ -109,8 +102,8 @@ class Desktop:
     session: str = ""
     """What the session on a terminal runs, otherwise."""
     terminal: str = _FOOT
-    is_locked: str = ""
-    """The command of the person that succeeds while the screen is locked, unless logind knows it."""
+    tells_of_lock: bool = True
+    """Whether it tells logind that the screen is locked."""
     lights_again: bool = True
     """Whether it lights the LEDs of its locks after another console, which the kernel has switched off."""
 
@@ -142,7 +135,7 @@ DESKTOPS = {
             menu="down alt; tap f1; up alt",
             login=_XFCE_PREPARED,
             terminal=_XFCE4_TERMINAL,
-            is_locked=_XFCE_IS_LOCKED,
+            tells_of_lock=False,
             lights_again=False,
         ),
     )

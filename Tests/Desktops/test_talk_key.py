@@ -123,7 +123,7 @@ only_xfce = pytest.mark.parametrize("desk", ["xfce"], indirect=True)
 @only_xfce
 def test_nothing_starts_in_a_locked_session_that_is_in_front(talker: Desk) -> None:
     """light-locker has a login screen in front, from which Ctrl+Alt+F7 leads back."""
-    talker.lock()
+    talker.lock("DISPLAY=:0 XAUTHORITY=~/.Xauthority light-locker-command --lock")
     # Before its end, the start of the login screen would bring it to the front again.
     greeter = "loginctl list-sessions --no-legend | awk '$6 == \"greeter\" { print $1 }'"
     talker.wait_until(f'id=$({greeter}); test "$id" && loginctl show-session $id | grep -qx Active=yes')
