@@ -124,7 +124,7 @@ struct ConfigurationTests {
         .init("idle", "pushToTalk", "talking"), .init("talking", "tapBlankArea", "idle"),
       ])
     let names = ["KEY_F5", "KEY_ESC"]
-    #expect(settings.bindings.keys == Set(names.compactMap(KeyCode.init(name:))))
+    #expect(Set(settings.bindings.chords.map(\.key)) == Set(names.compactMap(KeyCode.init(name:))))
   }
 
   @Test("LEDs show states of both machines, and of the user's table")
@@ -304,7 +304,7 @@ struct ConfigurationTests {
     let (bindings, table) = (settings.bindings, settings.keyboard)
     func uses(_ keys: String...) throws -> [String] {
       let chord = try Chord(keys.map { try #require(KeyCode(name: $0)) })
-      return (bindings[chord]?.events ?? []).map { "\(table.name(ofEvent: $0)): \($1)" }
+      return (bindings[chord]?.list ?? []).map { "\(table.name(ofEvent: $0)): \($1)" }
     }
     #expect(
       try uses("KEY_F9") == [

@@ -86,13 +86,13 @@ struct SessionPropertiesTests {
   @Test("a lock that logind has forgotten lasts until a change", arguments: [false, true])
   func forgotten(_ isLost: Bool) {
     var session = locked()
-    session.forgetLock()
+    session.rememberLock()
     // logind may be so slow after its start that its first answers do not come in time.
     if isLost { session.lose() }
     #expect(session.follow(Self.path) == isLost)
     #expect(session.take(all: properties(isLocked: false)) == .absent(.locked))
     #expect(session.take(all: properties(isLocked: false)) == .absent(.locked))
-    session.forgetLock()
+    session.rememberLock()
     #expect(session.take(change: change(isLocked: false)) == .inFront)
     #expect(session.take(all: properties(isLocked: false)) == .inFront)
   }
@@ -100,7 +100,7 @@ struct SessionPropertiesTests {
   @Test("a change unlocks a forgotten lock also where it comes before all properties")
   func unlockedEarly() {
     var session = locked()
-    session.forgetLock()
+    session.rememberLock()
     session.lose()
     #expect(session.follow(Self.path) == true)
     #expect(session.take(change: change(isLocked: false)) == nil)
@@ -111,12 +111,12 @@ struct SessionPropertiesTests {
   func forgottenUnseen() {
     var session = locked()
     session.lose()
-    session.forgetLock()
+    session.rememberLock()
     #expect(session.follow(Self.path) == true)
     #expect(session.take(all: properties(isLocked: false)) == .absent(.locked))
     #expect(session.take(change: change(isLocked: false)) == .inFront)
     session.lose()
-    session.forgetLock()
+    session.rememberLock()
     #expect(session.follow(Self.path) == true)
     #expect(session.take(all: properties(isLocked: false)) == .inFront)
   }
@@ -132,7 +132,7 @@ struct SessionPropertiesTests {
   @Test("a forgotten lock is not that of another session")
   func another() {
     var session = locked()
-    session.forgetLock()
+    session.rememberLock()
     #expect(session.follow("/org/freedesktop/login1/session/_32") == true)
     #expect(session.take(all: properties(isLocked: false)) == .inFront)
   }

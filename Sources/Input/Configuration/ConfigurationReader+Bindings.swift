@@ -90,7 +90,7 @@ extension ConfigurationReader {
   /// leaves it; if another key leaves the state before the release, the release enters it again.
   private mutating func warnOfRelease(by binding: Bound, of machine: Int) {
     guard let uses = configuration.settings.bindings[binding.chord, machine] else { return }
-    if uses.events.allSatisfy({ $0.timing == .release }) {
+    if uses.list.allSatisfy({ $0.timing == .release }) {
       warn("nothing is bound to the press of \(binding.chord.shortName)", at: binding.mark)
     }
     guard uses.press == binding.event else { return }

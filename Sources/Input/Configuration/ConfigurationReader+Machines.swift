@@ -30,8 +30,8 @@ extension ConfigurationReader {
       guard let name = machineName(pair.key) else { continue }
       if read.contains(where: { $0.machine.name.rawValue == name }) {
         fail("duplicate machine '\(name)'", at: pair.key)
-      } else if read.count == Machine.mostOwn {
-        fail("there are more than \(Machine.mostOwn) machines", at: pair.key)
+      } else if read.count == Machine.maxOwn {
+        fail("there are more than \(Machine.maxOwn) machines", at: pair.key)
       } else {
         let parts = members(of: pair.value, "'\(name)'", known: SettingNames.machine)
         guard let table = table(parts, of: name, at: pair.key) else { continue }
@@ -94,8 +94,8 @@ extension ConfigurationReader {
         rows.append(.init(state, event, next))
       }
     }
-    if events.count > StateTable.most {
-      fail("there are more than \(StateTable.most) events", at: rowsNode)
+    if events.count > StateTable.maxNames {
+      fail("there are more than \(StateTable.maxNames) events", at: rowsNode)
     }
     checkCircles(timeouts, at: rowsNode)
     guard let initial = parts["initial"] else {
@@ -132,8 +132,8 @@ extension ConfigurationReader {
       guard let name = scalar(node), isUsable(name, at: node) else { continue }
       if !known.insert(name).inserted {
         fail("duplicate \(what) '\(name)'", at: node)
-      } else if names.count == StateTable.most {
-        fail("there are more than \(StateTable.most) \(what)s", at: node)
+      } else if names.count == StateTable.maxNames {
+        fail("there are more than \(StateTable.maxNames) \(what)s", at: node)
         break
       } else {
         names.append(name)

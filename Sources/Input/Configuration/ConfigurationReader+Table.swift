@@ -79,8 +79,8 @@ extension ConfigurationReader {
       } else if taken.contains(text) {
         fail(
           "'\(text)' is \(what == "state" ? "a state" : "an event") of the Shift machine", at: node)
-      } else if names.count == StateTable.most, !known.contains(text) {
-        fail("there are more than \(StateTable.most) \(what)s", at: node)
+      } else if names.count == StateTable.maxNames, !known.contains(text) {
+        fail("there are more than \(StateTable.maxNames) \(what)s", at: node)
         break
       } else if known.insert(text).inserted {
         names.append((text, node))

@@ -5,7 +5,7 @@ extension Keyboards {
   public var longHolds: [LongHold] {
     let now = Self.now
     return followed.flatMap { device in
-      let long = device.held.filter { !now.isWithin(LongHold.least, of: $0.since) }
+      let long = device.held.filter { !now.isWithin(LongHold.minDuration, of: $0.since) }
       let up = long.isEmpty ? [] : keysUp(among: long.map(\.key), on: device.id)
       return long.filter { !up.contains($0.key) }.map { key, since in
         LongHold(device: device.device.name, isButton: key.isPointerButton, since: since)

@@ -22,8 +22,8 @@ extension Keyboards {
   /// The time on the clock that stamps the keys.
   public static var now: Time { Time(microseconds: microsecondsSinceBoot()) }
 
-  /// The first boot time, in microseconds, at which ``read(into:)`` settles `time`; see
-  /// ``Batch/noInputBefore``.
+  /// The first boot time, in microseconds, at which ``read(into:)`` can return a batch whose
+  /// ``Batch/noInputBefore`` is `time`.
   public static func bootTime(settling time: Time) -> Int64 {
     let (sum, overflow) = time.microseconds.addingReportingOverflow(lateness)
     return overflow ? .max : sum

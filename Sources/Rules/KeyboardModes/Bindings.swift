@@ -15,7 +15,7 @@ public enum Timing: Hashable, Sendable {
 }
 
 /// The events of one machine that a chord is bound to, at most one for each timing.
-public struct ChordUses: Hashable, Sendable {
+public struct ChordEvents: Hashable, Sendable {
   /// The event of the press.
   public internal(set) var press: StateTable.Event?
   /// The event of the release.
@@ -29,8 +29,8 @@ public struct ChordUses: Hashable, Sendable {
   /// How long after the press a hold is sent.
   public internal(set) var holdDuration: Duration = .zero
 
-  /// The events, in the order press, tap, hold, release and gone.
-  public var events: [(event: StateTable.Event, timing: Timing)] {
+  /// All of them, in the order press, tap, hold, release and gone.
+  public var list: [(event: StateTable.Event, timing: Timing)] {
     [
       press.map { ($0, .press) }, tap.map { ($0, .tap) }, hold.map { ($0, .hold(holdDuration)) },
       release.map { ($0, .release) }, gone.map { ($0, .gone) },
@@ -43,7 +43,7 @@ public struct ChordUses: Hashable, Sendable {
   /// Binds `timing` to `event` and returns `nil`. If it is bound already, changes nothing and
   /// returns its event.
   mutating func bind(_ timing: Timing, to event: StateTable.Event) -> StateTable.Event? {
-    let place: WritableKeyPath<ChordUses, StateTable.Event?> =
+    let place: WritableKeyPath<ChordEvents, StateTable.Event?> =
       switch timing {
       case .press: \.press
       case .release: \.release
@@ -58,25 +58,25 @@ public struct ChordUses: Hashable, Sendable {
   }
 
   /// All that is not bound to `event`; `nil` if nothing is left.
-  func without(_ event: StateTable.Event) -> ChordUses? {
-    var rest = ChordUses()
-    for other in events where other.event != event { _ = rest.bind(other.timing, to: other.event) }
-    return rest == ChordUses() ? nil : rest
+  func without(_ event: StateTable.Event) -> ChordEvents? {
+    var rest = ChordEvents()
+    for other in list where other.event != event { _ = rest.bind(other.timing, to: other.event) }
+    return rest == ChordEvents() ? nil : rest
   }
 }
 
 /// The events of one machine that a press sends, now or later.
-public struct MachineUses: Hashable, Sendable {
+public struct MachineEvents: Hashable, Sendable {
   /// The index of the machine in ``Settings/machines``.
   public let machine: Int
   /// Its events.
-  public internal(set) var uses: ChordUses
+  public internal(set) var events: ChordEvents
 }
 
 /// The bindings of chords to events of the machines.
 public struct Bindings: Hashable, Sendable {
   /// For each chord, its machines in their order.
-  private var uses: [Chord: [MachineUses]] = [:]
+  private var uses: [Chord: [MachineEvents]] = [:]
 
   /// The keys that complete a bound chord. Cached, because every press needs it and hardly any
   /// press needs the dictionary.
@@ -104,8 +104,8 @@ public struct Bindings: Hashable, Sendable {
   }()
 
   /// What `chord` itself means to a machine, by default the keyboard; `nil` if it is not bound.
-  public subscript(chord: Chord, machine: Int = 0) -> ChordUses? {
-    uses[chord]?.first { $0.machine == machine }?.uses
+  public subscript(chord: Chord, machine: Int = 0) -> ChordEvents? {
+    uses[chord]?.first { $0.machine == machine }?.events
   }
 
   /// What a press of `key` with these modifiers held sends: to each machine by the exact chord if that is
@@ -134,15 +134,12 @@ public struct Bindings: Hashable, Sendable {
     chords.sorted {
       ($0.key.number, $0.modifiers.rawValue) < ($1.key.number, $1.modifiers.rawValue)
     }.flatMap { chord in
-      (self[chord, machine]?.events ?? []).filter { $0.event == event }.map { (chord, $0.timing) }
+      (self[chord, machine]?.list ?? []).filter { $0.event == event }.map { (chord, $0.timing) }
     }
   }
 
   /// The chords that are bound, in no particular order.
   public var chords: [Chord] { Array(uses.keys) }
-
-  /// The keys that complete a bound chord.
-  public var keys: Set<KeyCode> { Set(uses.keys.map(\.key)) }
 
   /// Binds `chord` with a timing to `event` of a machine and returns `nil`. If that is bound already,
   /// changes nothing and returns its event. A chord can have one hold, whatever its duration.
@@ -152,9 +149,9 @@ public struct Bindings: Hashable, Sendable {
     var all = uses[chord] ?? []
     let index = all.firstIndex { $0.machine >= machine } ?? all.endIndex
     if index == all.endIndex || all[index].machine != machine {
-      all.insert(MachineUses(machine: machine, uses: ChordUses()), at: index)
+      all.insert(MachineEvents(machine: machine, events: ChordEvents()), at: index)
     }
-    if let bound = all[index].uses.bind(timing, to: event) { return bound }
+    if let bound = all[index].events.bind(timing, to: event) { return bound }
     uses[chord] = all
     boundKeys.insert(chord.key)
     haveAny = haveAny || chord.modifiers == .any
@@ -166,11 +163,11 @@ public struct Bindings: Hashable, Sendable {
     uses = uses.compactMapValues { all in
       let rest = all.compactMap { one in
         one.machine == machine
-          ? one.uses.without(event).map { MachineUses(machine: machine, uses: $0) } : one
+          ? one.events.without(event).map { MachineEvents(machine: machine, events: $0) } : one
       }
       return rest.isEmpty ? nil : rest
     }
-    boundKeys = KeySet(keys)
+    boundKeys = KeySet(uses.keys.map(\.key))
     haveAny = uses.keys.contains { $0.modifiers == .any }
   }
 }

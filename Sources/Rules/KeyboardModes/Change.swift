@@ -21,8 +21,12 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
   /// Whether it is a lock, whose state LEDs show.
   public var isLock: Bool { self == .caps || self == .num }
 
+  /// What stands before the names of its states and events where machines are mixed: `talk.`, or
+  /// nothing for a shipped machine.
+  public var prefix: String { Machine.shipped.contains(self) ? "" : "\(self)." }
+
   /// Whether it is a shipped machine, or has a name that a machine of the user's own may have.
-  public var isPossible: Bool { Machine.shipped.contains(self) || Machine.isOwnName(rawValue) }
+  public var isValidName: Bool { Machine.shipped.contains(self) || Machine.isOwnName(rawValue) }
 
   /// The bytewise order of the names.
   public static func < (one: Machine, other: Machine) -> Bool {
@@ -30,7 +34,7 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
   }
 
   /// How many machines of their own users may have.
-  public static let mostOwn = 8
+  public static let maxOwn = 8
 
   /// Whether a machine of the user's own may have this name: a lower-case letter, then lower-case letters
   /// and digits, at most ``StateTable/longestName``. Names of other machines, and those that something
@@ -102,8 +106,8 @@ public enum ClientEvent: Hashable, Sendable {
   /// The event of this name, or `nil` if a program can send no event of this name. An event of a machine
   /// of the user's own is written `talk.press`.
   public init?(name: String, in machines: [Settings.TableMachine] = Settings().machines) {
-    if name == Self.namesForShift[0] { self = .shiftPressed; return }
-    if name == Self.namesForShift[1] { self = .characterTyped; return }
+    if name == ShiftRules.Event.shiftPressed(at: nil).name { self = .shiftPressed; return }
+    if name == ShiftRules.Event.characterTyped.name { self = .characterTyped; return }
     let (own, name) = Self.parts(of: name)
     guard let index = machines.firstIndex(where: { $0.name == own ?? .keyboard }),
       index > 0 || own == nil, let event = machines[index].table.event(named: name)
@@ -114,8 +118,8 @@ public enum ClientEvent: Hashable, Sendable {
   /// The machine that the event is for, and the event's name in changes.
   public func address(in settings: Settings) -> (machine: Machine, event: String) {
     switch self {
-    case .shiftPressed: (.shift, Self.namesForShift[0])
-    case .characterTyped: (.shift, Self.namesForShift[1])
+    case .shiftPressed: (.shift, ShiftRules.Event.shiftPressed(at: nil).name)
+    case .characterTyped: (.shift, ShiftRules.Event.characterTyped.name)
     case .table(let index, let event):
       (settings.machines[index].name, settings.machines[index].table.name(ofEvent: event))
     }
@@ -127,12 +131,9 @@ public enum ClientEvent: Hashable, Sendable {
     return (Machine(rawValue: String(name[..<point])), String(name[point...].dropFirst()))
   }
 
-  /// What stands before an event of this machine: `talk.`, or nothing for a shipped machine.
-  public static func prefix(of machine: Machine) -> String {
-    Machine.shipped.contains(machine) ? "" : "\(machine)."
-  }
-
   /// The names of the client events for the Shift machine. `timedOut` is not among them: only time
   /// causes it.
-  public static let namesForShift = ["shiftPressed", "characterTyped"]
+  public static let namesForShift = [
+    ShiftRules.Event.shiftPressed(at: nil), .characterTyped,
+  ].map(\.name)
 }

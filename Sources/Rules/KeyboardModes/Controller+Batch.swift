@@ -31,7 +31,7 @@ extension Controller {
     if let nextCheck, nextCheck <= batch.noInputBefore {
       // After all inputs so far, and before later ones: a recording sorts them by time.
       let end = max(batch.noInputBefore, latest.advanced(by: .microseconds(1)) ?? latest)
-      process(hiddenReleases(at: end, keysUp: keysUp), taken)
+      process(missedReleasesOfOpenUses(at: end, keysUp: keysUp), taken)
       openUses.noteCheck(at: batch.noInputBefore)
     }
     return machines.changes
@@ -45,7 +45,7 @@ extension Controller {
   }
 
   /// The releases of open uses that a grab hid.
-  private func hiddenReleases(
+  private func missedReleasesOfOpenUses(
     at time: Time, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Input] {
     openUses.keysDown.flatMap { twins.holding($1, of: $0) }.flatMap { device, keys in
@@ -111,13 +111,8 @@ extension Controller {
     case .shift:
       // Filtered first, so that this takes no memory unless such a key is down.
       return Modifiers.commandKeys.filter(device.down.contains)
-        + shortcutKeys(of: device.device, at: time)
+        + shortcutKeys(at: time).filter { $0.device == device.device }.map(\.code)
     }
     return deciding.filter(device.down.contains)
-  }
-
-  private func shortcutKeys(of device: DeviceID, at time: Time) -> [KeyCode] {
-    keys.shortcutKeys(at: time).filter { $0.device == device }.map(\.code)
-      .filter { settings.pointers || !$0.isPointerButton }
   }
 }

@@ -1,4 +1,5 @@
-/// The effect of key events: held keys first, then bindings, then one of the machines.
+/// The effect of key events: first on the held keys; then the bindings give a press its meaning; then
+/// machines are sent its events.
 extension Controller {
   @inline(__always)
   mutating func process(_ event: KeyEvent, of device: DeviceID) {
@@ -15,7 +16,7 @@ extension Controller {
 
   /// Takes the keys that are found to have changed after events were lost.
   mutating func synchronize(_ device: DeviceID, _ differences: [KeyDifference], at time: Time) {
-    settleTap()
+    settleWaitingShifts()
     settleReleases()
     openUses.endTaps()
     openShifts.removeAll()
@@ -39,8 +40,8 @@ extension Controller {
   private mutating func press(
     _ key: DeviceKey, at time: Time, inFrame: Bool, wasSeen: Bool = true
   ) {
-    if debouncer.bounce(key, at: time) { return resume(key, at: time, inFrame) }
-    // Such a Shift went down before this key.
+    if debouncer.undoRelease(bouncing: key, at: time) { return resume(key, at: time, inFrame) }
+    // A Shift that waits for the end of its frame went down before this key.
     if liftedShifts.isWaiting, !key.code.isShift { settleLiftedShifts() }
     let held = keys.press(key)
     var meaning = settings.bindings.meaning(of: key.code, held)
@@ -63,7 +64,7 @@ extension Controller {
       settle(beforePressOf: key, meaning, at: time, inFrame)
     }
     if !meaning.isShift, !liftedShifts.isEmpty || !meaning.isCharacter, isKey(meaning) {
-      liftedShifts.press(key, at: time, inFrame, types: meaning.isCharacter)
+      liftedShifts.press(key, at: time, inFrame: inFrame, types: meaning.isCharacter)
     }
     switch meaning {
     case .shift:
@@ -76,7 +77,7 @@ extension Controller {
       }
       keys.consume(key)
       for one in press.uses {
-        if let event = one.uses.press { machines.send(event, to: one.machine, at: time) }
+        if let event = one.events.press { machines.send(event, to: one.machine, at: time) }
         openUses.begin(one, key, at: time, wasSeen: wasSeen)
       }
     case .character: typeCharacter(at: time)
@@ -91,12 +92,12 @@ extension Controller {
     }
   }
 
-  /// The meaning of a press, which would be `meaning` if no Shift were lifted: the chord with a Shift that
-  /// is lifted for the key, if that is bound.
+  /// The meaning of a press: the chord with Shift, if a Shift is lifted for the key and that chord itself
+  /// is bound; otherwise `meaning`.
   private func meaning(
     _ meaning: PressMeaning, of key: DeviceKey, _ held: Modifiers, at time: Time, _ inFrame: Bool
   ) -> PressMeaning {
-    guard liftedShifts.hold(key, at: time, inFrame, types: meaning.isCharacter),
+    guard liftedShifts.isPressed(key, at: time, inFrame: inFrame, types: meaning.isCharacter),
       let press = settings.bindings.bound(key.code, held.union(.shift)), !press.isByAny
     else { return meaning }
     return .bound(press)
@@ -116,7 +117,7 @@ extension Controller {
     if key.code.isShift {
       liftedShifts.forget(key)
     } else if !liftedShifts.isEmpty {
-      liftedShifts.press(key, at: time, inFrame, types: key.code.isCharacter)
+      liftedShifts.press(key, at: time, inFrame: inFrame, types: key.code.isCharacter)
     }
     waitingTap.resume(key)
     openUses.resume(key)
@@ -130,9 +131,10 @@ extension Controller {
   ) {
     if isKey(meaning) {
       let isPressedWithIt = waitingTap.key.map {
-        liftedShifts.hold(key, at: time, inFrame, types: meaning.isCharacter, $0)
+        liftedShifts.isPressed(
+          key, with: $0, at: time, inFrame: inFrame, types: meaning.isCharacter)
       }
-      if isPressedWithIt != true { settleTap() }
+      if isPressedWithIt != true { settleWaitingShifts() }
       waitingTap.forget()
       settleReleases()
       openUses.endTaps()
@@ -194,7 +196,7 @@ extension Controller {
   private mutating func `repeat`(_ key: DeviceKey, at time: Time) {
     keys.noteRepeat(key, at: time)
     guard !keys.isConsumed(key), key.code.types(with: keys.modifiers(without: key)) else { return }
-    settleTap()
+    settleWaitingShifts()
     typeCharacter(at: time)
   }
 
@@ -202,7 +204,12 @@ extension Controller {
   private func belongsToShortcut(_ held: Modifiers, at time: Time) -> Bool {
     guard settings.shiftTrigger != .always else { return false }
     return !held.isDisjoint(with: .commands)
-      || keys.shortcutKeys(at: time).contains { settings.pointers || !$0.code.isPointerButton }
+      || !shortcutKeys(at: time).isEmpty
+  }
+
+  /// The keys that make Shift, pressed while they are held, part of a shortcut.
+  func shortcutKeys(at time: Time) -> [DeviceKey] {
+    keys.shortcutKeys(at: time).filter { settings.pointers || !$0.code.isPointerButton }
   }
 }
 

@@ -81,7 +81,7 @@ public struct Controller: Sendable {
   /// A snapshot from which another controller can continue.
   public var snapshot: Snapshot {
     Snapshot(
-      states: states, shift: machines.shiftState, shiftFound: machines.shiftFoundOn,
+      states: states, shift: machines.shiftState, shiftFound: machines.foundTimeOfShift,
       awaitedReleases: openUses.awaited(in: settings))
   }
 
@@ -100,7 +100,7 @@ public struct Controller: Sendable {
     public let wakeTime: Time?
   }
 
-  /// The outlook now. Its getter is mutating, because every other one first copies the controller.
+  /// The outlook now. Its getter is mutating, because a nonmutating one would first copy the controller.
   public var outlook: Outlook {
     mutating get {
       let deadline = deadline
@@ -144,7 +144,7 @@ public struct Controller: Sendable {
   private mutating func process(counted input: Input) {
     switch input {
     case .opened(let device, let held):
-      debouncer.forget(device)
+      debouncer.remove(device)
       keys.open(device, held)
       // The presses of these keys were not seen, so none of them is open.
       openShifts.remove(device)
@@ -158,9 +158,9 @@ public struct Controller: Sendable {
     case .synchronized(let device, let differences, let time):
       synchronize(device, differences, at: time)
     case .gone(let device, let time):
-      settleTap()
+      settleWaitingShifts()
       settleReleases(on: device)
-      debouncer.forget(device)
+      debouncer.remove(device)
       send(openUses.end(on: device, at: time))
       openShifts.remove(device)
       liftedShifts.remove(device)
@@ -171,14 +171,14 @@ public struct Controller: Sendable {
       send(openUses.releaseInherited(at: time, settings))
       updateLocks(at: time)
     case .leds(let device, let report, let time):
-      lockLEDs.take(report, of: device)
-      if let time { updateLocks(at: time) } else { lockLEDs.needsReport = true }
+      lockLEDs.take(report, of: device, isOpening: time == nil)
+      if let time { updateLocks(at: time) }
     case .client(let event, let time):
       if case .table(let machine, let event) = event, machine > 0 {
         // A machine of the user's own has nothing to do with Shift.
         return machines.send(event, to: machine, at: time)
       }
-      settleTap()
+      settleWaitingShifts()
       openShifts.removeAll()
       switch event {
       case .shiftPressed: machines.send(.shiftPressed(at: time), at: time)
@@ -191,7 +191,7 @@ public struct Controller: Sendable {
 
   private mutating func configure(_ next: Settings, at time: Time) {
     // What ends now ends by the old settings, and sends events of the old table.
-    settleTap()
+    settleWaitingShifts()
     settleReleases()
     send(openUses.rebind(from: settings, to: next, at: time))
     settings = next
@@ -242,7 +242,7 @@ public struct Controller: Sendable {
     machines.forgetChanges()
     passTime(to: time)
     settleReleases()
-    settleTap()
+    settleWaitingShifts()
     passTime(to: time)
     return machines.changes
   }
@@ -256,7 +256,8 @@ public struct Controller: Sendable {
     if keys.haveUndated { keys.dateOpenedKeys(at: time) }
   }
 
-  /// Inlined, because for most events nothing can be due.
+  /// Performs all that is due by `time`. Inlined, because for most events nothing can be due. A release
+  /// that waits for a possible bounce has an open use.
   @inline(__always)
   mutating func passTime(to time: Time) {
     if machines.hasTimeout || !openUses.isEmpty || !waitingTap.isEmpty || lockLEDs.due != nil
@@ -270,10 +271,10 @@ public struct Controller: Sendable {
     while let next, next.due <= time {
       switch next.kind {
       case .liftedShift: settleLiftedShifts()
-      case .release: if let release = debouncer.next() { end(release) }
-      case .hold: send(openUses.sendHold())
+      case .release: if let release = debouncer.popFirst() { end(release) }
+      case .hold: send(openUses.takeDueHold())
       case .lock: updateLocks(at: next.due)
-      case .tap: settleTap()
+      case .tap: settleWaitingShifts()
       case .shiftTimeout:
         openShifts.removeAll()
         machines.send(.timedOut, at: next.due)
@@ -295,7 +296,10 @@ public struct Controller: Sendable {
     }
     consider(liftedShifts.due, .liftedShift)
     consider(debouncer.due, .release)
-    consider(openUses.holdDue, .hold)
+    if let hold = openUses.holdDue {
+      // A release that waits for a possible bounce waits no longer than for what comes after it.
+      consider(hold, debouncer.waitingSince.map { $0 < hold } == true ? .release : .hold)
+    }
     consider(lockLEDs.due, .lock)
     if liftedShifts.due == nil {
       if let tapDue = waitingTap.due {
@@ -304,7 +308,7 @@ public struct Controller: Sendable {
         consider(machines.shiftDue, .shiftTimeout)
       }
     }
-    // A release that waits for a possible bounce has an earlier time than what is due later.
+    // A row that is due after the time of a waiting release comes after that release.
     if let table = machines.tableDue, debouncer.waitingSince.map({ table.time <= $0 }) ?? true {
       consider(table.time, .table(table.machine))
     }
@@ -319,17 +323,14 @@ public struct Controller: Sendable {
 
   /// Tells the machines of the locks what the LEDs show.
   private mutating func updateLocks(at time: Time) {
-    let isOpening = lockLEDs.needsReport
-    lockLEDs.needsReport = false
-    for lock in Lock.allCases {
-      let event = lockLEDs.event(of: lock, at: time, isOpening: isOpening)
+    for (lock, event) in lockLEDs.events(at: time) {
       machines.send(settings.locks.contains(lock) ? event : .ledGone, to: lock, at: time)
     }
   }
 
   /// Counts the releases that wait for a possible bounce, on this device or on all.
   mutating func settleReleases(on device: DeviceID? = nil) {
-    while let release = debouncer.next(on: device) { end(release) }
+    while let release = debouncer.popFirst(on: device) { end(release) }
   }
 
   private mutating func end(_ release: Debouncer.Release) {
@@ -338,7 +339,7 @@ public struct Controller: Sendable {
 
   /// Counts what waits to be a press of Shift: one that may be in the frame of a release, and a tap whose
   /// key was released.
-  mutating func settleTap() {
+  mutating func settleWaitingShifts() {
     settleLiftedShifts()
     guard let pressed = waitingTap.settle() else { return }
     machines.send(.shiftPressed(at: pressed), at: pressed)

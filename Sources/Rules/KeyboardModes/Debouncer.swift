@@ -43,7 +43,7 @@ struct Debouncer: Sendable {
   }
 
   /// Undoes the release of `key` if a press at `time` is its bounce, and returns whether it is.
-  mutating func bounce(_ key: DeviceKey, at time: Time) -> Bool {
+  mutating func undoRelease(bouncing key: DeviceKey, at time: Time) -> Bool {
     if recent.isEmpty { return false }
     forgetOld(on: key.device, at: time)
     guard let place = recent.firstIndex(where: { $0.key == key }) else { return false }
@@ -64,7 +64,7 @@ struct Debouncer: Sendable {
   }
 
   /// No press on `device` is a bounce of what was released so far.
-  mutating func forget(_ device: DeviceID) { recent.removeAll { $0.key.device == device } }
+  mutating func remove(_ device: DeviceID) { recent.removeAll { $0.key.device == device } }
 
   // MARK: Releases that wait
 
@@ -83,7 +83,7 @@ struct Debouncer: Sendable {
   var due: Time? { waitingSince?.advanced(by: interval) }
 
   /// Removes the first release that waits, on this device or on any, and returns it.
-  mutating func next(on device: DeviceID? = nil) -> Release? {
+  mutating func popFirst(on device: DeviceID? = nil) -> Release? {
     waiting.firstIndex { device == nil || $0.key.device == device }
       .map { waiting.remove(at: $0) }
   }

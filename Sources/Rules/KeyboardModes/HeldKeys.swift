@@ -74,7 +74,7 @@ struct HeldKeys: Sendable {
     haveUndated = haveUndated || time == nil
   }
 
-  /// Notes a repeat of `key`, unless its press was none that counts for shortcuts.
+  /// Notes a repeat of `key`, unless its press completed only chords with any modifiers.
   mutating func noteRepeat(_ key: DeviceKey, at time: Time) {
     if !isConsumed(key) || ofShortcuts.contains(where: { $0.key == key }) {
       noteShortcutKey(key, at: time)

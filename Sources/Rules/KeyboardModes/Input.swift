@@ -70,12 +70,12 @@ public struct Batch: Sendable {
   /// The inputs, in the order in which they take effect.
   public var inputs: [Controller.Input]
 
-  /// The source has handed over all inputs up to this time that it had. What is done at this time,
-  /// such as a program's event, comes before all inputs of later batches.
+  /// The source has handed over all that it had up to this time. What is done at this time, such as a
+  /// program's event, comes before all inputs of later batches.
   public var reached: Time
 
-  /// No input of this time or earlier can follow, so a deadline up to here has come. This can be
-  /// before ``reached``, because the kernel may hand over a key some time after it has stamped it;
+  /// No input before this time can follow, so what is due up to this time can happen: it comes before
+  /// an input of the same time. This can be before ``reached``, because the kernel may hand over a key some time after it has stamped it;
   /// see `Keyboards.lateness`.
   public var noInputBefore: Time
 

@@ -64,6 +64,7 @@ extension KeyCode {
   static var navigationNumbers: ClosedRange<UInt16> { 102...109 }
 
   /// What a press of the key means if no modifier is held and the key completes no bound chord.
+  /// Never ``PressMeaning/bound(_:)``.
   var meaning: PressMeaning {
     if isShift { return .shift }
     if isCharacter { return .character }

@@ -2,8 +2,8 @@
 public struct DeviceID: Hashable, Comparable, Sendable {
   /// The position in the order of opening, from 0.
   public let order: Int
-  /// The number of the physical device of which it is a node, or one of several; `nil` if that is
-  /// unknown. See ``TwinKeys``.
+  /// The number of the physical device that has this node and others; `nil` while no other node of it
+  /// is known. It can appear while the device is open, so it is not compared. See ``TwinKeys``.
   public let parent: Int?
 
   /// The device at position `order` in the order of opening.

@@ -28,7 +28,7 @@ public struct LEDRules: Hashable, Sendable {
 
   /// The name of a state of `machine`.
   public static func name(of state: String, of machine: Machine) -> String {
-    ClientEvent.prefix(of: machine) + state
+    machine.prefix + state
   }
 
   /// Rules that keep these LEDs on while a machine is in the state of that name.

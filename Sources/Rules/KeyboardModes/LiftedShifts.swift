@@ -8,7 +8,7 @@
 ///               Delete       P---------R         in the frames of those of Shift
 ///
 /// - A key that goes down less than 0.5 ms after Shift's release, on the same device, is pressed *with*
-///   that Shift. A key that types a character is not if it goes down in the frame of the release: at
+///   that Shift. A key that types a character is an exception if it goes down in the frame of the release: at
 ///   8 ms of polling, a fast hand often presses the next letter within the frame in which it lets go.
 /// - The Shift is *lifted* from then on, until 0.5 ms after the release of this key, and of those that
 ///   go down meanwhile. Pressed again within 0.5 ms of such a release, Shift *continues* its press. A
@@ -35,7 +35,12 @@ struct LiftedShifts: Sendable {
       keys.isEmpty && !time.isWithin(LiftedShifts.limit, of: keyReleased ?? released)
     }
 
-    func goesOn(at time: Time, _ inFrame: Bool) -> Bool {
+    /// Whether a press is that of a fast hand's next letter, in the frame of the release.
+    func isBeforeNextLetter(at time: Time, inFrame: Bool, types: Bool) -> Bool {
+      types && inFrame && time == released
+    }
+
+    func continuesPress(at time: Time, _ inFrame: Bool) -> Bool {
       if let silentReleased, time.isWithin(LiftedShifts.limit, of: silentReleased) { return true }
       guard let keyReleased, !inFrame || time != keyReleased else { return false }
       return time.isWithin(LiftedShifts.limit, of: keyReleased)
@@ -62,40 +67,43 @@ struct LiftedShifts: Sendable {
   /// - Parameters:
   ///   - inFrame: whether the event before, on this device, is in the same frame.
   ///   - types: whether the key types a character.
-  func hold(
-    _ key: DeviceKey, at time: Time, _ inFrame: Bool, types: Bool, _ shift: DeviceKey? = nil
+  func isPressed(
+    _ key: DeviceKey, with shift: DeviceKey? = nil, at time: Time, inFrame: Bool, types: Bool
   ) -> Bool {
     lifts.contains { lift in
       lift.shift.device == key.device && (shift == nil || shift == lift.shift)
         && time.isWithin(Self.limit, of: lift.released)
-        && !(types && inFrame && time == lift.released)
+        && !lift.isBeforeNextLetter(at: time, inFrame: inFrame, types: types)
     }
   }
 
   /// A key other than Shift goes down.
-  mutating func press(_ key: DeviceKey, at time: Time, _ inFrame: Bool, types: Bool) {
+  mutating func press(_ key: DeviceKey, at time: Time, inFrame: Bool, types: Bool) {
     if !types { latest = (key, time) }
     lifts.removeAll { $0.shift.device == key.device && $0.isOver(at: time) }
-    for index in lifts.indices where lifts[index].shift.device == key.device {
-      let isNext = types && inFrame && time == lifts[index].released
-      if !isNext { lifts[index].keys.append((key.code, types)) }
+    for index in lifts.indices
+    where lifts[index].shift.device == key.device
+      && !lifts[index].isBeforeNextLetter(at: time, inFrame: inFrame, types: types)
+    {
+      lifts[index].keys.append((key.code, types))
     }
   }
 
-  /// A Shift goes down; returns whether this is a press of its own now.
+  /// A Shift goes down. Returns whether that counts now: not if it continues its press, and not yet if it
+  /// waits for the end of its frame.
   ///
   /// - Parameter mayWait: whether it may wait for the end of its frame.
   mutating func press(
     shift: DeviceKey, at time: Time, _ inFrame: Bool, mayWait: Bool
   ) -> Bool {
     guard let index = lifts.firstIndex(where: { $0.shift == shift }) else { return true }
-    let goesOn = lifts[index].goesOn(at: time, inFrame)
-    if !goesOn, mayWait, lifts[index].keys.contains(where: { !$0.types }) {
+    let continuesPress = lifts[index].continuesPress(at: time, inFrame)
+    if !continuesPress, mayWait, lifts[index].keys.contains(where: { !$0.types }) {
       lifts[index].returned = time
       return false
     }
     lifts.remove(at: index)
-    return !goesOn
+    return !continuesPress
   }
 
   /// Any key goes up.

@@ -38,14 +38,15 @@ struct LockLEDs: Sendable {
   private var caps = Pace()
   private var num = Pace()
 
-  /// Whether devices reported LEDs at their opening that the machines do not know yet. The machines
-  /// are told before the next input that has a time.
-  var needsReport = false
+  /// Whether devices reported LEDs at their opening that the machines do not know yet. They are
+  /// sent the events before the next input that has a time.
+  private(set) var needsReport = false
 
   /// When the first of the locks that changed too fast is known again; `nil` if none did.
   var due: Time? { earlier(caps.hiddenUntil, num.hiddenUntil) }
 
-  mutating func take(_ report: LEDReport, of device: DeviceID) {
+  mutating func take(_ report: LEDReport, of device: DeviceID, isOpening: Bool) {
+    if isOpening { needsReport = true }
     guard let index = devices.firstIndex(where: { $0.device == device }) else {
       return devices.append((device, report))
     }
@@ -54,16 +55,15 @@ struct LockLEDs: Sendable {
 
   mutating func remove(_ device: DeviceID) { devices.removeAll { $0.device == device } }
 
-  /// What the LEDs of the devices show of `lock` at `time`. Must be called after each report and
-  /// removal.
-  ///
-  /// - Parameter isOpening: whether the devices were just opened: their LEDs may have shown this
-  ///   for long, so it is no change.
-  mutating func event(of lock: Lock, at time: Time, isOpening: Bool) -> LockRules.Event {
-    switch lock {
-    case .caps: caps.event(showing: shown(.caps), at: time, isOpening: isOpening)
-    case .num: num.event(showing: shown(.num), at: time, isOpening: isOpening)
-    }
+  /// What the LEDs of the devices show of each lock at `time`. LEDs of devices that were just opened may
+  /// have shown this for long, so it is no change.
+  mutating func events(at time: Time) -> [(lock: Lock, event: LockRules.Event)] {
+    let isOpening = needsReport
+    needsReport = false
+    return [
+      (.caps, caps.event(showing: shown(.caps), at: time, isOpening: isOpening)),
+      (.num, num.event(showing: shown(.num), at: time, isOpening: isOpening)),
+    ]
   }
 
   private func shown(_ lock: Lock) -> LockRules.Event {

@@ -2,7 +2,7 @@
 /// Shift is part of a shortcut, and what is typed is a command.
 public struct LongHold: Hashable, Sendable {
   /// How long a key must be held.
-  public static let least = Duration.seconds(60)
+  public static let minDuration = Duration.seconds(60)
 
   /// The name of the device that holds it.
   public let device: String

@@ -34,13 +34,13 @@ struct Machines: Sendable {
   /// Counts the changes, and the steps that change only the time of a press.
   private(set) var revision = 0
 
-  /// Counts the times at which other machines were there than before.
+  /// Counts the settings that added or removed machines.
   private(set) var sets = 0
 
   /// Whether a table has a row by time.
   private var haveRowsByTime: Bool
 
-  /// Whether there are initial states whose time may not have begun.
+  /// Whether an initial state may still lack the time of its beginning.
   private(set) var haveUndated = true
 
   init(_ settings: Settings) {
@@ -57,7 +57,7 @@ struct Machines: Sendable {
   var shiftState: ShiftRules.State { shift.state }
 
   /// When the press of the present `on` was found, if its own time is unknown.
-  var shiftFoundOn: Time? { shift.state == .on(since: nil) ? shiftFound : nil }
+  var foundTimeOfShift: Time? { shift.state == .on(since: nil) ? shiftFound : nil }
 
   /// Whether a state may end after some time.
   var hasTimeout: Bool { shift.rules.timeout != nil || haveRowsByTime }
@@ -127,7 +127,7 @@ struct Machines: Sendable {
 
   // MARK: Time and rules
 
-  /// Has the time of the initial states begin that no change has entered.
+  /// Begins, at `time`, the stay in each initial state that no change has entered.
   mutating func date(at time: Time) {
     haveUndated = false
     for index in tables.indices where tables[index].entered == nil { tables[index].enter(at: time) }
@@ -138,15 +138,12 @@ struct Machines: Sendable {
   mutating func resume(_ snapshot: Controller.Snapshot) {
     shift = StateMachine(shift.rules, in: snapshot.shift)
     shiftFound = snapshot.shiftFound ?? snapshot.states.since(.shift)
-    let kept = [Machine.shift] + Lock.allCases.map(\.machine)
     states.sequence = snapshot.states.sequence
-    for entry in snapshot.states.entries
-    where kept.contains(entry.machine)
-      && (!entry.machine.isLock || LockRules.State(rawValue: entry.state) != nil)
-    {
-      guard let index = states.entries.firstIndex(where: { $0.machine == entry.machine }) else {
-        continue
-      }
+    for index in states.entries.indices {
+      let machine = states.entries[index].machine
+      guard let entry = snapshot.states.entries.first(where: { $0.machine == machine }),
+        machine == .shift || machine.isLock && LockRules.State(rawValue: entry.state) != nil
+      else { continue }
       states.entries[index] = entry
     }
   }
@@ -160,7 +157,7 @@ struct Machines: Sendable {
   /// that `before` lacks is in its initial state.
   ///
   /// - Parameter least: the time before which nothing is due; `nil` if all is due at its own time.
-  /// - Returns: the places of the tables that lack their states, for ``setInitialStates(_:at:)``.
+  /// - Returns: the indices of the tables that lack their states, for ``setInitialStates(_:at:)``.
   mutating func setTables(
     _ machines: [Settings.TableMachine], from before: States, at time: Time, notBefore least: Time?
   ) -> [Int] {
@@ -193,7 +190,7 @@ struct Machines: Sendable {
     return stateless
   }
 
-  /// Has the machines at these places change to their initial states.
+  /// Has the machines with these indices change to their initial states.
   mutating func setInitialStates(_ stateless: [Int], at time: Time) {
     for index in stateless {
       let (table, entry) = (tables[index].machine.rules, states.entries[index + 1])

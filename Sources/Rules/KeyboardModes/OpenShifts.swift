@@ -52,15 +52,15 @@ struct OpenShifts: Sendable {
     if !presses.isEmpty { presses.removeAll(keepingCapacity: true) }
   }
 
-  /// Closes all presses, and returns the state to which Shift returns at `time`: the one before the
-  /// earliest press that is open, or whose Shift is lifted for `key`, or `off` if its timeout is over by
-  /// then; `nil` if there is no such press.
+  /// Takes back the earliest press whose key is down, or whose Shift is lifted for `key`, and closes all.
+  /// Returns the state before that press, or `off` if that state's timeout is over by `time`; `nil`,
+  /// and closes none, if there is no such press.
   mutating func takeBack(
     with key: DeviceKey, at time: Time, _ keys: HeldKeys, _ lifted: LiftedShifts
   ) -> ShiftRules.State? {
     let earliest = presses.first { press in
       keys.isDown(press.key)
-        || lifted.hold(key, at: time, true, types: false, press.key)
+        || lifted.isPressed(key, with: press.key, at: time, inFrame: true, types: false)
     }
     guard let earliest else { return nil }
     removeAll()

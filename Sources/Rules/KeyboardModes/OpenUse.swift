@@ -12,7 +12,7 @@ struct OpenUse: Sendable {
   let key: DeviceKey
   /// The index of the machine in ``Settings/machines``.
   var machine: Int
-  var uses: ChordUses
+  var events: ChordEvents
   /// When the key went down, if the release can still be a tap.
   var tapBegan: Time?
   /// When the hold is due; `nil` if there is none, or if it has been sent.
@@ -21,33 +21,26 @@ struct OpenUse: Sendable {
   var isReleased = false
 
   /// - Parameter pressed: when the key went down; `nil` if that is unknown.
-  init(_ uses: MachineUses, _ key: DeviceKey, pressed: Time?) {
-    (self.key, machine, self.uses, tapBegan) = (key, uses.machine, uses.uses, pressed)
-    holdDue = uses.uses.hold == nil ? nil : pressed?.advanced(by: uses.uses.holdDuration)
+  init(_ bound: MachineEvents, _ key: DeviceKey, pressed: Time?) {
+    (self.key, machine, events, tapBegan) = (key, bound.machine, bound.events, pressed)
+    holdDue = events.hold == nil ? nil : pressed?.advanced(by: events.holdDuration)
   }
 
   /// Those uses that `next` binds too, for the same key and to an event of the same name; `nil` if there
   /// are none.
-  func kept(from settings: Settings, by next: Settings) -> MachineUses? {
+  func kept(from settings: Settings, by next: Settings) -> MachineEvents? {
     let name = settings.machines[machine].name
     guard let other = next.machines.firstIndex(where: { $0.name == name }) else { return nil }
     let bound = next.bindings.chords.filter { $0.key == key.code }
       .compactMap { next.bindings[$0, other] }
-    var kept = ChordUses()
-    for (old, timing) in uses.events {
+    var kept = ChordEvents()
+    for (old, timing) in events.list {
       let event = settings.machines[machine].table.name(ofEvent: old)
       guard let event = next.machines[other].table.event(named: event),
-        bound.contains(where: { $0.events.contains { $0.event == event && $0.timing == timing } })
+        bound.contains(where: { $0.list.contains { $0.event == event && $0.timing == timing } })
       else { continue }
       _ = kept.bind(timing, to: event)
     }
-    return kept == ChordUses() ? nil : MachineUses(machine: other, uses: kept)
+    return kept == ChordEvents() ? nil : MachineEvents(machine: other, events: kept)
   }
-}
-
-/// A chord whose machine is told when the device of its last press goes away.
-struct GoneUse: Hashable, Sendable {
-  let machine: Int
-  let event: StateTable.Event
-  let key: DeviceKey
 }

@@ -26,8 +26,9 @@ struct OpenUses: Sendable {
   /// In the order of the presses.
   private var uses: [OpenUse] = []
 
-  /// The chords whose machine is told when a device goes away, in the order of their last presses.
-  private var goneUses: [GoneUse] = []
+  /// The chords whose machine is told when a device goes away, in the order of their last presses, with
+  /// the device of that.
+  private var goneUses: [OpenUse] = []
 
   /// The releases that the daemon before this one awaited, and whose keys no device holds so far.
   private var inherited: [AwaitedRelease] = []
@@ -48,7 +49,7 @@ struct OpenUses: Sendable {
   func awaited(in settings: Settings) -> [AwaitedRelease] {
     uses.compactMap { use in
       let machine = settings.machines[use.machine]
-      return use.uses.release.map {
+      return use.events.release.map {
         AwaitedRelease(
           key: use.key.code, machine: machine.name, event: machine.table.name(ofEvent: $0))
       }
@@ -58,15 +59,15 @@ struct OpenUses: Sendable {
   // MARK: Keys
 
   /// A press of `key` completed the chord of these uses.
-  mutating func begin(_ uses: MachineUses, _ key: DeviceKey, at time: Time, wasSeen: Bool) {
-    if let event = uses.uses.gone {
+  mutating func begin(_ bound: MachineEvents, _ key: DeviceKey, at time: Time, wasSeen: Bool) {
+    if let event = bound.events.gone {
       goneUses.removeAll {
-        ($0.machine, $0.event, $0.key.code) == (uses.machine, event, key.code)
+        ($0.machine, $0.events.gone, $0.key.code) == (bound.machine, event, key.code)
       }
-      goneUses.append(GoneUse(machine: uses.machine, event: event, key: key))
+      goneUses.append(OpenUse(bound, key, pressed: nil))
     }
-    guard uses.uses.hasLaterEvents else { return }
-    self.uses.append(OpenUse(uses, key, pressed: wasSeen ? time : nil))
+    guard bound.events.hasLaterEvents else { return }
+    uses.append(OpenUse(bound, key, pressed: wasSeen ? time : nil))
     nextCheck = nextCheck ?? Self.check(after: time)
     revision += 1
   }
@@ -107,7 +108,7 @@ struct OpenUses: Sendable {
     let events = endUnseen(at: time) { $0.key.device == device }
     let gone = goneUses.filter { $0.key.device == device }.sorted { $0.machine < $1.machine }
     goneUses.removeAll { $0.key.device == device }
-    return events + gone.map { TimedEvent(machine: $0.machine, event: $0.event, time: time) }
+    return events + Self.events(\.events.gone, of: gone, at: time)
   }
 
   /// Ends the uses whose release `next` does not bind, and keeps the others as `next` binds them.
@@ -117,22 +118,19 @@ struct OpenUses: Sendable {
     from settings: Settings, to next: Settings, at time: Time
   ) -> [TimedEvent] {
     let events = endUnseen(at: time) { use in
-      let kept = use.kept(from: settings, by: next)?.uses
-      return kept?.hasLaterEvents != true || use.uses.release != nil && kept?.release == nil
+      let kept = use.kept(from: settings, by: next)?.events
+      return kept?.hasLaterEvents != true || use.events.release != nil && kept?.release == nil
     }
     for index in uses.indices {
       guard let kept = uses[index].kept(from: settings, by: next) else { continue }
-      (uses[index].machine, uses[index].uses) = (kept.machine, kept.uses)
-      if kept.uses.hold == nil { uses[index].holdDue = nil }
+      (uses[index].machine, uses[index].events) = (kept.machine, kept.events)
+      if kept.events.hold == nil { uses[index].holdDue = nil }
     }
     goneUses = goneUses.compactMap { use in
-      var uses = ChordUses()
-      _ = uses.bind(.gone, to: use.event)
-      let open = OpenUse(MachineUses(machine: use.machine, uses: uses), use.key, pressed: nil)
-      guard let kept = open.kept(from: settings, by: next), let event = kept.uses.gone else {
+      guard let kept = use.kept(from: settings, by: next), kept.events.gone != nil else {
         return nil
       }
-      return GoneUse(machine: kept.machine, event: event, key: use.key)
+      return OpenUse(kept, use.key, pressed: nil)
     }
     if !uses.isEmpty { revision += 1 }
     tapTimeout = next.tapTimeout
@@ -158,16 +156,22 @@ struct OpenUses: Sendable {
     uses.removeAll(where: isEnded)
     if uses.isEmpty { nextCheck = nil }
     revision += 1
-    func events(_ event: (OpenUse) -> StateTable.Event?) -> [TimedEvent] {
-      ended.compactMap { use in
-        event(use).map { TimedEvent(machine: use.machine, event: $0, time: time) }
-      }
+    let tapTimeout = tapTimeout
+    let taps = Self.events(
+      {
+        let isInTime = $0.tapBegan.map { time.isWithin(tapTimeout, of: $0) } == true
+        return isSeen && isInTime ? $0.events.tap : nil
+      }, of: ended, at: time)
+    return taps + Self.events(\.events.release, of: ended, at: time)
+  }
+
+  /// Those events that these uses have, at this time.
+  private static func events(
+    _ event: (OpenUse) -> StateTable.Event?, of uses: [OpenUse], at time: Time
+  ) -> [TimedEvent] {
+    uses.compactMap { use in
+      event(use).map { TimedEvent(machine: use.machine, event: $0, time: time) }
     }
-    let taps = events { use in
-      let isInTime = use.tapBegan.map { time.isWithin(tapTimeout, of: $0) } == true
-      return isSeen && isInTime ? use.uses.tap : nil
-    }
-    return taps + events(\.uses.release)
   }
 
   // MARK: Holds
@@ -182,17 +186,17 @@ struct OpenUses: Sendable {
       .min { $0.1 < $1.1 }
   }
 
-  /// Performs the hold that is due first.
-  mutating func sendHold() -> [TimedEvent] {
+  /// The event of the hold that is due first, which then is not due any more.
+  mutating func takeDueHold() -> [TimedEvent] {
     guard let (index, due) = nextHold else { return [] }
     let use = uses[index]
     uses[index].holdDue = nil
     // No tap can follow a hold. If no release is bound either, the use ends here.
     uses[index].tapBegan = nil
-    if use.uses.release == nil { uses.remove(at: index) }
+    if use.events.release == nil { uses.remove(at: index) }
     if uses.isEmpty { nextCheck = nil }
     revision += 1
-    return use.uses.hold.map { [TimedEvent(machine: use.machine, event: $0, time: due)] } ?? []
+    return use.events.hold.map { [TimedEvent(machine: use.machine, event: $0, time: due)] } ?? []
   }
 
   // MARK: The kernel
@@ -231,12 +235,13 @@ struct OpenUses: Sendable {
     for code in held {
       while let index = inherited.firstIndex(where: { $0.key == code }) {
         guard let (machine, event) = settings.event(inherited.remove(at: index)) else { continue }
-        var release = ChordUses()
+        var release = ChordEvents()
         _ = release.bind(.release, to: event)
         adopted.append(DeviceKey(device, code))
         uses.append(
           OpenUse(
-            MachineUses(machine: machine, uses: release), DeviceKey(device, code), pressed: nil))
+            MachineEvents(machine: machine, events: release), DeviceKey(device, code), pressed: nil)
+        )
         // Asked at the end of this batch.
         nextCheck = Time(microseconds: .min)
       }

@@ -28,7 +28,7 @@ public enum PressMeaning: Hashable, Sendable {
 /// A press that completes bound chords.
 public struct BoundPress: Hashable, Sendable {
   /// What it sends, for each machine in their order.
-  public let uses: [MachineUses]
+  public let uses: [MachineEvents]
   /// Whether only chords with any modifiers match. Such a press leaves Shift alone: it takes no press
   /// back, ends no tap, and is no other key; and it types nothing.
   public let isByAny: Bool

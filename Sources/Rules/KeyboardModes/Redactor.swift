@@ -58,7 +58,7 @@ public struct Redactor: Sendable {
       return .synchronized(device, redact(differences, on: device, at: time), at: time)
     case .gone(let device, _):
       held.remove(device)
-      debouncer.forget(device)
+      debouncer.remove(device)
       lifted.remove(device)
       codes = codes.filter { $0.key.device != device }
       present[device] = nil
@@ -90,11 +90,12 @@ public struct Redactor: Sendable {
     _ key: DeviceKey, at time: Time, _ inFrame: Bool?,
     _ shared: inout [PressMeaning: KeyCode]
   ) -> KeyCode? {
-    let isBounce = debouncer.bounce(key, at: time)
+    let isBounce = debouncer.undoRelease(bouncing: key, at: time)
     if !isBounce {
       let modifiers = held.modifiers(without: key)
       let types = bindings.meaning(of: key.code, modifiers).isCharacter
-      let isLifted = inFrame.map { lifted.hold(key, at: time, $0, types: types) } ?? false
+      let isLifted =
+        inFrame.map { lifted.isPressed(key, at: time, inFrame: $0, types: types) } ?? false
       let isNeeded =
         isAlwaysNeeded(key) || bindings.bound(key.code, modifiers) != nil
         || isLifted && bindings.bound(key.code, modifiers.union(.shift)) != nil
@@ -117,7 +118,7 @@ public struct Redactor: Sendable {
 
   /// The codes of keys that are down when their device is opened.
   private mutating func redact(_ keys: [KeyCode], heldBy device: DeviceID) -> [KeyCode] {
-    debouncer.forget(device)
+    debouncer.remove(device)
     lifted.remove(device)
     // Opening forgot all bounces, so any time will do.
     forgetUnused(on: device, at: Time(microseconds: 0))
@@ -151,7 +152,7 @@ public struct Redactor: Sendable {
       let types =
         !debouncer.isBounce(key, at: time) && key.code.types(with: held.modifiers(without: key))
       guard let code = press(key, at: time, nil, &shared) else { continue }
-      if isModifier(code) || bindings.boundKeys.contains(code) {
+      if code.isModifier || bindings.boundKeys.contains(code) {
         kept.append(code)
       } else {
         replaced.insert(code)
@@ -181,8 +182,6 @@ public struct Redactor: Sendable {
 
   // MARK: Choosing a code
 
-  private func isModifier(_ code: KeyCode) -> Bool { !Modifiers(of: code).isEmpty }
-
   /// Whether the key keeps its code whatever is held with it.
   private func isAlwaysNeeded(_ key: DeviceKey) -> Bool {
     // If the release of a bound key was not seen, its next press ends the use that the last one
@@ -193,7 +192,7 @@ public struct Redactor: Sendable {
     // While such a key is held, Shift means nothing. If one press of it had another code than the
     // next, it could seem to be held for ever.
     case .navigation, .button: return bindings.boundKeys.contains(key.code)
-    case .character, .other, .inert: return isModifier(key.code)
+    case .character, .other, .inert: return key.code.isModifier
     }
   }
 
@@ -209,7 +208,7 @@ public struct Redactor: Sendable {
     let meaning = key.code.meaning
     if let code = shared[meaning] { return code }
     let all = (1...KeyCode.max).lazy.map(KeyCode.init(known:)).filter { code in
-      code.meaning == meaning && !isModifier(code) && !bindings.boundKeys.contains(code)
+      code.meaning == meaning && !code.isModifier && !bindings.boundKeys.contains(code)
     }
     let used = Set(codes.lazy.filter { $0.key.device == key.device }.map(\.value))
     let free = all.filter { !used.contains($0) }

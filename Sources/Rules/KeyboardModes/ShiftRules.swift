@@ -38,7 +38,7 @@ public struct ShiftRules: DrawableRules, Hashable {
     case shiftPressed(at: Time?)
     /// A key that uses up Shift was pressed, or repeated: see ``Settings/ShiftUse``.
     case characterTyped
-    /// No character used `on` within the timeout, if there is one. The ``Controller`` sends this.
+    /// `on` has lasted for the timeout, and no key has used it up. The ``Controller`` sends this.
     case timedOut
     /// The Shift key that is down turned out to be part of a shortcut, so its press is taken back:
     /// the machine returns to this state, the one before the press. The ``Controller`` sends this.

@@ -50,7 +50,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   public static let timedOut = "timedOut"
 
   /// The maximum number of states in a table, and of events.
-  public static let most = 64
+  public static let maxNames = 64
 
   /// The maximum length of a name, in bytes.
   public static let longestName = 32
@@ -94,9 +94,9 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   /// The next state for each pair of state and event; `nil` if the state ignores the event.
   private let nextStates: [State?]
   /// The row by time of each state; empty if there are none.
-  private let limits: [Limit?]
+  private let timeouts: [CompiledTimeout?]
 
-  private struct Limit: Hashable, Sendable {
+  private struct CompiledTimeout: Hashable, Sendable {
     let after: Duration
     let next: State
   }
@@ -116,7 +116,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
     states: [String], initial: String, events: [String], rows: [Row],
     timeouts: [String: Timeout] = [:]
   ) {
-    precondition(max(states.count, events.count) <= Self.most)
+    precondition(max(states.count, events.count) <= Self.maxNames)
     func number(_ name: String, _ names: [String]) -> UInt8 {
       guard let index = names.firstIndex(of: name) else { preconditionFailure("unknown '\(name)'") }
       return UInt8(clamping: index)
@@ -133,11 +133,13 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
       nextStates[place] = State(number: number(row.next, states))
     }
     self.nextStates = nextStates
-    limits =
+    self.timeouts =
       timeouts.isEmpty
       ? []
       : states.map { state in
-        timeouts[state].map { Limit(after: $0.after, next: State(number: number($0.next, states))) }
+        timeouts[state].map {
+          CompiledTimeout(after: $0.after, next: State(number: number($0.next, states)))
+        }
       }
   }
 
@@ -164,7 +166,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
 
   /// Every event that the table has, and the one of its rows by time.
   public var samples: [Sample<Event>] {
-    (events + (limits.isEmpty ? [] : [.timedOut])).map { Sample($0) }
+    (events + (timeouts.isEmpty ? [] : [.timedOut])).map { Sample($0) }
   }
 
   /// The names of the events that keys and programs send.
@@ -188,7 +190,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   }
 
   /// Whether a state has a row by time.
-  public var hasTimeouts: Bool { !limits.isEmpty }
+  public var hasTimeouts: Bool { !timeouts.isEmpty }
 
   /// The row by time of `state`, if it has one.
   public func timeout(of state: State) -> (after: Duration, event: Event)? {
@@ -200,7 +202,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
     state(named: name).flatMap(limit).map { Timeout(after: $0.after, next: self.name(of: $0.next)) }
   }
 
-  private func limit(of state: State) -> Limit? {
-    limits.isEmpty ? nil : limits[Int(state.number)]
+  private func limit(of state: State) -> CompiledTimeout? {
+    timeouts.isEmpty ? nil : timeouts[Int(state.number)]
   }
 }

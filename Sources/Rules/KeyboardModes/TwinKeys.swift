@@ -16,7 +16,7 @@ public struct TwinKeys: Sendable {
   /// Keyboards that are polled every 8 to 10 ms report the second press so late.
   static let window = Duration.milliseconds(20)
 
-  /// A key of a node: while it is down, and until ``window`` after its release.
+  /// A key of a node that is down, or went up less than ``window`` before the last press.
   private struct Node: Sendable {
     let key: DeviceKey
     /// The key whose events count for it: its own, or that of the node that was first.

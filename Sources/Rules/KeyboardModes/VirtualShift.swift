@@ -14,7 +14,7 @@ public enum VirtualShift {
   public static let name = "keymoded Shift"
 
   /// Whether a device with these numbers is the virtual keyboard.
-  public static func has(bus: UInt16, vendor: UInt16, product: UInt16) -> Bool {
+  public static func matches(bus: UInt16, vendor: UInt16, product: UInt16) -> Bool {
     (bus, vendor, product) == (Self.bus, Self.vendor, Self.product)
   }
 }

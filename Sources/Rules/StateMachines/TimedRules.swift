@@ -1,4 +1,4 @@
-/// Rules in which a state that lasts causes an event.
+/// Rules whose states may have a timeout, which sends an event.
 public protocol TimedRules<State, Event>: Rules {
   /// How long `state` may last, above zero, and the event that it causes then; `nil` if it may last
   /// for ever.

@@ -96,8 +96,9 @@ final class ControllerMethods {
       $0.elements(\.string)
     }
     let machines = list.map { Set($0.map(Machine.init(rawValue:))) }
-    // A machine need not be there, but it must be possible.
-    if let machines, machines.isEmpty || machines.count > 64 || !machines.allSatisfy(\.isPossible) {
+    // The configuration may lack a machine of the list, but each name must be valid.
+    if let machines, machines.isEmpty || machines.count > 64 || !machines.allSatisfy(\.isValidName)
+    {
       throw .invalidParameter("machines")
     }
     let (first, position) = try service.publisher.subscribe(

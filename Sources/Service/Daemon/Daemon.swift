@@ -113,8 +113,8 @@ public final class Daemon {
     for socket in own.sockets { try server.listen(on: socket) }
     ownSockets = consume own
     Log.info("serving in \(directory)")
-    let service = "\(SocketDirectory.system)/\(SocketDirectory.stateSocket)"
-    if directory == (try? Daemon.userDirectory()), access(service, F_OK) == 0 {
+    let systemSocket = "\(SocketDirectory.system)/\(SocketDirectory.stateSocket)"
+    if directory == (try? Daemon.userDirectory()), access(systemSocket, F_OK) == 0 {
       Log.info("clients that this user starts now connect to this keymoded, not to the service")
     }
   }

@@ -40,7 +40,7 @@ final class RecordingPlayer: InputSource {
     // Playing this reads the recording's first input.
     upcoming = .allOpened(at: reached)
     self.speed = speed
-    clock = PlaybackClock(speed, reaching: Time(microseconds: 0), at: 0)  // `start` replaces it
+    clock = PlaybackClock(speed, reaching: reached, at: microsecondsSinceBoot())
   }
 
   func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {

@@ -59,7 +59,9 @@ final class Server {
 
   // MARK: Sessions
 
-  /// - Parameter limit: how many bytes of its calls are answered, at least one call.
+  /// Handles what has happened to a session, and answers its calls.
+  ///
+  /// - Parameter limit: stops once the answered calls have this many bytes; answers at least one.
   private func serve(_ session: Session, _ events: IOEvents, upTo limit: Int = bytesInTurn) {
     preferNewClients()
     session.handle(events)
@@ -138,7 +140,7 @@ final class Server {
         }
         break
       }
-      serve(FileDescriptor(owning: number), socket.access)
+      admit(FileDescriptor(owning: number), socket.access)
     }
     // However fast others connect, a client that has called has its turn now.
     for listener in listeners where listener.socket === socket {
@@ -146,7 +148,7 @@ final class Server {
     }
   }
 
-  private func serve(_ descriptor: consuming FileDescriptor, _ access: Access) {
+  private func admit(_ descriptor: consuming FileDescriptor, _ access: Access) {
     let number = descriptor.number
     guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, limitBuffer(of: number) else { return }
     let limit = Self.mostSessions - (access == .control ? 0 : Self.reservedForControl)

@@ -5,8 +5,8 @@ import Wire
 
 /// The states in memory that outlives the daemon, so that a restart keeps them.
 ///
-/// In one of two slots are the message of the last changes, as subscribers are sent it, and a JSON
-/// object and a NUL with what only the next daemon needs; the rest of older ones may follow.
+/// One of two slots counts. It has the last message, as subscribers are sent it, and then a JSON object and
+/// a NUL with what only the next daemon needs. The end of older, longer contents may follow.
 final class StateStore {
   /// What the next daemon continues from.
   struct Contents: Hashable {
@@ -31,7 +31,7 @@ final class StateStore {
 
   /// How many of the last changes are kept: what one release can make, a tap and a release for each machine
   /// that keys serve.
-  static let mostChanges = 2 * (1 + Machine.mostOwn)
+  static let mostChanges = 2 * (1 + Machine.maxOwn)
 
   /// What the previous daemon left; `nil` if it is invalid, or if there was none.
   let contents: Contents?

@@ -122,7 +122,7 @@ package final class Subscription {
     }
     let start = absence ?? .now
     absence = start
-    // The longer the daemon was away, the later it may be found: by a quarter of that time.
+    // Waits a quarter of the time that the daemon has been away so far.
     let quarter = start.duration(to: .now) / 4
     let delay = min(max(quarter, Self.shortestDelay), Self.longestDelay)
     try stayAway(until: .now.advanced(by: delay))

@@ -52,7 +52,7 @@ public struct CountedStates: Hashable, Sendable {
   /// The machines whose state was entered while the session was not in front.
   let enteredElsewhere: Set<Machine>
 
-  /// The states, of which those of these machines count as left.
+  /// The states; those of the machines in `enteredElsewhere` count as left.
   init(_ states: States, enteredElsewhere: Set<Machine> = []) {
     (self.states, self.enteredElsewhere) = (states, enteredElsewhere)
   }

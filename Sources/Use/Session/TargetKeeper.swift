@@ -48,7 +48,7 @@ public final class TargetKeeper {
   private var isReady = false
   /// Runs while the daemon is away, and its targets outlast it.
   private var absence: EventSource?
-  /// How this program ends, once the manager has its last order.
+  /// The outcome of this program. It ends once the manager has answered every order.
   private var ending: Result<Int32, any Error>?
 
   /// Keeps the targets of the states of some machines. Active targets of others are stopped.

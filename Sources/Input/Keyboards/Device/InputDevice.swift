@@ -100,7 +100,7 @@ public final class InputDevice {
 
   /// Whether it is the virtual keyboard that presses Shift for the user.
   var isVirtualShift: Bool {
-    VirtualShift.has(bus: bus, vendor: vendor, product: product)
+    VirtualShift.matches(bus: bus, vendor: vendor, product: product)
   }
 
   /// Its bus, a `BUS_*` of `linux/input.h`.

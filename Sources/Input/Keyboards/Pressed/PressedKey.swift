@@ -43,9 +43,9 @@ public struct KeyPresses {
   /// Finds the meanings by these settings. No key is down yet.
   public init(settings: Settings) { controller = Controller(settings: settings) }
 
-  /// Takes the next batch, and returns the presses in it, without bounces and autorepeats, and the
-  /// releases of the keys. Those that were found after a loss of events are not among them, because
-  /// their order is unknown.
+  /// Takes the next batch. Returns its presses without bounces and autorepeats, the releases of keys whose
+  /// press was returned, and keys that have been down for long. Keys that were found after a loss of
+  /// events are left out, because their order is unknown.
   ///
   /// - Parameter keysUp: returns which of some keys the kernel reports as up on a device.
   public mutating func take(
@@ -117,8 +117,8 @@ public struct KeyPresses {
   private static func text(of press: BoundPress, _ controller: Controller) -> String {
     press.uses.flatMap { one in
       let machine = controller.settings.machines[one.machine]
-      return one.uses.events.map { event, timing in
-        let name = ClientEvent.prefix(of: machine.name) + machine.table.name(ofEvent: event)
+      return one.events.list.map { event, timing in
+        let name = machine.name.prefix + machine.table.name(ofEvent: event)
         switch timing {
         case .press: return name
         case .release: return "\(name) on release"

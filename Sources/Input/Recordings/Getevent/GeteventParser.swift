@@ -18,8 +18,8 @@ struct GeteventParser: EntryParser {
   /// The paths of the present devices, and their numbers in the order of their first events.
   private var devices: [(path: [UInt8], number: Int)] = []
 
-  /// The number of all devices so far, also of removed ones.
-  private var count = 0
+  /// How many devices there have been, with those that were removed.
+  private var deviceCount = 0
 
   /// The path of the last event's device, with the colon, and its number.
   private var last: (path: [UInt8], number: Int) = ([], 0)
@@ -164,13 +164,13 @@ struct GeteventParser: EntryParser {
     let name = UnsafeRawBufferPointer(rebasing: path.dropLast())
     let known = devices.first { name.elementsEqual($0.path) }?.number
     if known == nil {
-      guard count < Self.mostDevices else {
+      guard deviceCount < Self.mostDevices else {
         throw LineFault("more than \(Self.mostDevices) devices")
       }
-      devices.append((Array(name), count))
-      count += 1
+      devices.append((Array(name), deviceCount))
+      deviceCount += 1
     }
-    last = (Array(path), known ?? count - 1)
+    last = (Array(path), known ?? deviceCount - 1)
     return last.number
   }
 

@@ -41,7 +41,7 @@ enum Note {
 struct DeviceIDs: Hashable {
   let bus, vendor, product: UInt16
 
-  var isVirtualShift: Bool { VirtualShift.has(bus: bus, vendor: vendor, product: product) }
+  var isVirtualShift: Bool { VirtualShift.matches(bus: bus, vendor: vendor, product: product) }
 }
 
 /// One event of any type, as the kernel reports it: `struct input_event`.

@@ -140,7 +140,7 @@ public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
       started: started, time: time, changes: changes,
       clients: Int(clamping: clients), missed: Int(clamping: missed),
       devices: Int(clamping: devices),
-      // A daemon that is too old to tell plays no recording, as far as this knows.
+      // An old daemon lacks this member. It counts as one that follows devices: `nil` means a recording.
       unopened: json["unopened"].map { $0.integer.map { Int(clamping: $0) } } ?? 0,
       losses: Int(clamping: losses),
       reloads: Int(clamping: reloads), configuration: json["configuration"]?.string,

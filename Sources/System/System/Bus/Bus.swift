@@ -105,7 +105,7 @@ public final class Bus {
     answer: @escaping (Result<[BusValue], BusError>) -> Void
   ) {
     loop.isChanged = true
-    // Retained until `givenUp`, which is called after the answer, and at the end of the connection.
+    // Retained until `destroyHandler`, which is called after the answer, and at the end of the connection.
     let waiting = Unmanaged.passRetained(PendingCall(answer))
     do throws(SystemError) {
       var slot: OpaquePointer?
@@ -114,8 +114,8 @@ public final class Bus {
       try checked(
         "call over D-Bus",
         sd_bus_call_async(
-          handle, &slot, message.handle, Bus.answered, waiting.toOpaque(), microseconds))
-      sd_bus_slot_set_destroy_callback(slot, Bus.givenUp)
+          handle, &slot, message.handle, Bus.replyHandler, waiting.toOpaque(), microseconds))
+      sd_bus_slot_set_destroy_callback(slot, Bus.destroyHandler)
       // The connection alone keeps the slot.
       sd_bus_slot_set_floating(slot, 1)
       sd_bus_slot_unref(slot)
@@ -124,7 +124,7 @@ public final class Bus {
     }
   }
 
-  private static let answered: sd_bus_message_handler_t = { message, context, _ in
+  private static let replyHandler: sd_bus_message_handler_t = { message, context, _ in
     guard let message, let context else { return 0 }
     let call = Unmanaged<PendingCall>.fromOpaque(context).takeUnretainedValue()
     let answer = BusMessage(received: message)
@@ -136,7 +136,7 @@ public final class Bus {
     return 0
   }
 
-  private static let givenUp: sd_bus_destroy_t = { context in
+  private static let destroyHandler: sd_bus_destroy_t = { context in
     guard let context else { return }
     let lost = BusError(name: "org.freedesktop.DBus.Error.Disconnected", message: "")
     Unmanaged<PendingCall>.fromOpaque(context).takeRetainedValue().end(.failure(lost))

@@ -120,7 +120,7 @@ struct BusMessage: ~Copyable {
     return number
   }
 
-  /// The values in the next container. libsystemd has checked that a pair has two, a variant one.
+  /// The values in the next container. libsystemd has checked that an entry has two, and a variant one.
   private func inside(
     _ type: CChar, _ contents: UnsafePointer<CChar>?
   ) throws(SystemError) -> [BusValue] {

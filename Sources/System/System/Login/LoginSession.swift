@@ -172,11 +172,12 @@ public final class LoginSession {
     retry?.set(after: .seconds(5))
   }
 
-  /// logind has ended. Nothing tells of a lock screen until logind is back.
+  /// logind has ended. The session counts as absent until logind is back; a lock that it had told of is
+  /// remembered.
   private func forget() {
     round += 1
     isAsleep = false
-    session.forgetLock()
+    session.rememberLock()
     update(.absent(.noAnswer))
   }
 

@@ -54,7 +54,7 @@ struct SessionProperties {
   mutating func lose() { (path, properties) = (nil, nil) }
 
   /// Remembers a lock that logind forgets, because it has ended.
-  mutating func forgetLock() {
+  mutating func rememberLock() {
     if let lockedPath { forgottenLock = lockedPath }
   }
 

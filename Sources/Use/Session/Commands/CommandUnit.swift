@@ -36,8 +36,8 @@ final class CommandUnit {
   /// - Parameter grace: how long the command may take to end.
   /// - Throws: ``NoCommandUnit``.
   init(grace: Duration) throws {
-    // Root uses the system's manager, even under sudo in a terminal of another user's manager. Only
-    // in a unit of root's own user manager does it use that one.
+    // Root uses the system's manager, also under sudo in another user's terminal. It uses its own user
+    // manager only if this process runs in a unit of that manager.
     let userUnit = ServiceManager.userUnit
     let isOfUser = geteuid() != 0 || userUnit != nil && ServiceManager.owner == 0
     let unit = isOfUser ? userUnit : userUnit == nil ? ServiceManager.systemUnit : nil

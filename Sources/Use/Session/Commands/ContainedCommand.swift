@@ -42,8 +42,8 @@ final class ContainedCommand {
   private var groupChanges: EventSource?
   private var deadline: EventSource?
 
-  /// A command that runs in `unit`. The loop calls `told` with what became of each run that
-  /// has begun.
+  /// A command that runs in `unit`. The loop calls `notify` with the outcome of each run
+  /// that has begun.
   init(
     _ command: [String], in unit: CommandUnit, grace: Duration, on loop: EventLoop,
     notify: @escaping (CommandOutcome) -> Void

@@ -7,7 +7,7 @@ extension Machine {
   /// - Throws: `UsageError` for a name that no machine can have.
   public init(argument name: String) throws(UsageError) {
     self.init(rawValue: name)
-    guard isPossible else {
+    guard isValidName else {
       guard name.allSatisfy({ $0.isLetter || $0.isNumber }) else {
         throw UsageError(
           "'\(name)' is not the name of a machine, which has lower-case letters and digits only")

@@ -113,7 +113,7 @@ public struct StatusFormat: Sendable {
           throw UsageError("invalid '{' in the format; \(usage)")
         }
         let machine = Machine(rawValue: name)
-        guard machine.isPossible else {
+        guard machine.isValidName else {
           throw UsageError(
             "unknown {\(name)} in the format; \(Self.hint(name, Machine.shipped.map(\.rawValue)) ?? usage)"
           )

@@ -16,7 +16,7 @@ extension WatchView {
     case green = "1;32"
     case cyan = "1;36"
 
-    /// The look of a state. States of a user's table are strong.
+    /// The look of a state, by its name alone. Names that are not listed are strong.
     static func of(_ state: String) -> Look {
       switch state {
       case "off", "prepareToEditText": .plain

@@ -124,7 +124,7 @@ public struct WatchView {
     return ("for \(passed / unit.size) \(unit.name)", unit.size - passed % unit.size)
   }
 
-  /// In how many microseconds a shown duration changes; `nil` if none is shown.
+  /// How long until the first of the shown durations changes, in microseconds; `nil` if none is shown.
   public func timeToNext(at now: Moment) -> Int64? {
     machines.compactMap { lasting($0, at: now)?.left }.min()
   }

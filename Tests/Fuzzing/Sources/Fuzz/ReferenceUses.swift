@@ -51,8 +51,14 @@ extension Reference {
   }
 
   func due(_ use: ReferenceUse) -> Int64? {
-    if let released = use.released { return later(released, settings.debounce) }
-    return use.wasHeld ? nil : later(use.pressed, use.hold?.after)
+    guard let released = use.released else { return holdDue(use) }
+    // What comes after it does not wait for it.
+    let holds = openUses.compactMap(holdDue).filter { $0 > released }
+    return (holds + [later(released, settings.debounce)].compactMap(\.self)).min()
+  }
+
+  private func holdDue(_ use: ReferenceUse) -> Int64? {
+    use.released != nil || use.wasHeld ? nil : later(use.pressed, use.hold?.after)
   }
 
   mutating func begin(
