@@ -1,6 +1,6 @@
 """systemd-logind on the system bus, with one session. Its properties are words of the file `session`.
 
-The machine sleeps while one of the words is Asleep.
+The machine sleeps while one of the words is Asleep. Lock and Unlock are requests to the session.
 """
 
 from gi.repository import Gio, GLib
@@ -36,6 +36,11 @@ def tell(monitor, file, other, event):
             sleep = GLib.Variant("(b)", (is_asleep,))
             path, interface = "/org/freedesktop/login1", f"{NAME}.Manager"
             bus.emit_signal(None, path, interface, "PrepareForSleep", sleep)
+        for request in words:
+            if request in ("Lock", "Unlock"):
+                bus.emit_signal(None, "/session", f"{NAME}.Session", request, None)
+                bus.flush_sync()
+                print(f"logind requests {request}", flush=True)
         values = {name: get(bus, "", "", "", name) for name in ("Active", "LockedHint", "Seat")}
         changes = GLib.Variant("(sa{sv}as)", (f"{NAME}.Session", values, []))
         properties = "org.freedesktop.DBus.Properties"

@@ -248,8 +248,8 @@ class Seat:
     def start_logind(self, session: str) -> None:
         """Starts a stand-in for systemd-logind on the session bus.
 
-        The words are its session's seat, those of Active and LockedHint that are true, and Asleep
-        while the machine sleeps; writing the file `session` changes them.
+        The words are its session's seat, those of Active and LockedHint that are true, Asleep while the
+        machine sleeps, and Lock or Unlock for a request; writing the file `session` changes them.
         """
         self.write("session", session)
         system = f"DBUS_SYSTEM_BUS_ADDRESS={self.environment['DBUS_SESSION_BUS_ADDRESS']}"
@@ -257,15 +257,17 @@ class Seat:
         self.start("env", system, "/usr/bin/python3", "-c", program)
         self.wait_for(lambda: "org.freedesktop.login1" in self.bus_names(), "logind")
 
-    def start_saver(self, kind: str, what: str) -> subprocess.Popen[bytes]:
+    def start_saver(self, kind: str, what: str, *others: str) -> subprocess.Popen[bytes]:
         """Starts a stand-in for a screen saver, such as `xfce`'s, with these words of what it is.
 
-        It is active while one of the words is `active`; writing the file `saver-KIND` changes them.
+        It is active while one of the words is `active`; writing the file `saver-KIND` changes them. It
+        may also have the names of others.
         """
         self.write(f"saver-{kind}", what)
         program = Path(__file__).with_name("screen_saver_program.py").read_text()
-        saver = self.start("/usr/bin/python3", "-c", program, kind, f"saver-{kind}")
-        self.wait_for(lambda: f"org.{kind}.ScreenSaver" in self.bus_names(), kind)
+        saver = self.start("/usr/bin/python3", "-c", program, f"saver-{kind}", kind, *others)
+        names = [f"org.{each}.ScreenSaver" for each in (kind, *others)]
+        self.wait_for(lambda: all(name in self.bus_names() for name in names), kind)
         return saver
 
     # The daemon

@@ -122,7 +122,7 @@ def test_screen_saver_that_comes_or_ends_closes_nothing(anew: Anew) -> None:
     anew.seat.write("saver-xfce", "active")
     anew.wait_for_end()
     anew.seat.write("saver-mate", "active")
-    anew.seat.wait_for(lambda: "mate has told" in anew.seat.log, "mate")
+    anew.seat.wait_for(lambda: "saver-mate has told" in anew.seat.log, "mate")
     saver.kill()
     anew.seat.trigger("clickMoreButton")
     assert not anew.runs, "the other one covers the screen still"
@@ -155,6 +155,31 @@ def test_session_is_locked_as_long_as_one_of_both_says_so(anew: Anew) -> None:
     assert not anew.runs
     anew.seat.write("saver-xfce", "")
     anew.expect_start_by_a_change()
+
+
+def test_request_to_lock_counts_until_one_to_unlock_where_light_locker_follows_it(
+    anew: Anew,
+) -> None:
+    anew.start()
+    anew.expect_start_by_a_change()
+    anew.seat.write("session", f"{IN_FRONT} Lock")
+    anew.seat.wait_for(lambda: "requests Lock" in anew.seat.log, "a request")
+    anew.seat.write("session", IN_FRONT)
+    assert anew.runs, "nobody has to lock it"
+    locker = anew.seat.start_saver("freedesktop", "", "gnome")
+    anew.wait_for_end()
+    anew.seat.write("session", f"{IN_FRONT} Unlock")
+    anew.expect_start_by_a_change()
+    anew.seat.write("session", f"{IN_FRONT} Lock")
+    anew.wait_for_end()
+    anew.seat.write("session", LEFT)
+    anew.seat.trigger("clickMoreButton")
+    anew.seat.write("session", IN_FRONT)
+    anew.seat.trigger("clickMoreButton")
+    assert not anew.runs
+    locker.kill()
+    anew.expect_start_by_a_change()
+    assert len(anew.lines) == 3
 
 
 def test_states_count_again_once_the_lost_session_bus_is_back(anew: Anew) -> None:

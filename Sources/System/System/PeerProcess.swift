@@ -1,7 +1,6 @@
 import CLinux
 
-/// The process at the other end of a Unix socket, the one that connected, or the one that listens; or
-/// of a D-Bus.
+/// The process at the other end of a Unix socket: the one that connected, or the one that listens.
 public struct PeerProcess: Hashable, Sendable, CustomStringConvertible {
   /// Its process ID.
   public let number: Int32
@@ -11,14 +10,8 @@ public struct PeerProcess: Hashable, Sendable, CustomStringConvertible {
   /// The process at the other end of this connected socket; `nil` if the kernel does not say, as
   /// for a process outside this PID namespace.
   public init?(of socket: Int32) {
-    let number = keymoded_peer_process(socket)
+    number = keymoded_peer_process(socket)
     guard number > 0 else { return nil }
-    self.init(number)
-  }
-
-  /// The process with this ID.
-  init(_ number: Int32) {
-    self.number = number
     let bytes = try? contents(of: "/proc/\(number)/comm", limit: 64)
     name = bytes.flatMap { $0 }.map { String(decoding: $0.dropLast(), as: UTF8.self) }
   }

@@ -155,14 +155,16 @@ public final class Bus {
     return try BusSlot(handle, "type='signal',\(rule)", handler)
   }
 
-  /// Calls `handler`, from the loop, whenever a program takes this name (`true`) or leaves it
-  /// (`false`).
+  /// Calls `handler`, from the loop, whenever another connection has this name; `nil` for none.
   func owner(
-    of name: String, changed handler: @escaping (Bool) -> Void
+    of name: String, changed handler: @escaping (String?) -> Void
   ) throws(SystemError) -> BusSlot {
     let bus = "org.freedesktop.DBus"
     let rule = "sender='\(bus)',interface='\(bus)',member='NameOwnerChanged',arg0='\(name)'"
-    return try signals(rule) { handler($0.last?.text?.isEmpty == false) }
+    return try signals(rule) {
+      let owner = $0.last?.text ?? ""
+      handler(owner.isEmpty ? nil : owner)
+    }
   }
 
   /// Calls `handler`, from the loop, once the connection is lost.

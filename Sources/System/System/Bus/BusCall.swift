@@ -5,17 +5,13 @@ public struct BusCall: Hashable, Sendable {
   let path: String
   let interface: String
   let member: String
-  let startsProgram: Bool
   var arguments: [BusValue]
 
   /// A call of `member`, of `interface`, on the object at `path`.
-  ///
-  /// - Parameter startsProgram: whether the bus may start the program that is called.
   public init(
     to destination: String?, path: String, interface: String, member: String,
-    startsProgram: Bool = true, _ arguments: [BusValue] = []
+    _ arguments: [BusValue] = []
   ) {
-    self.startsProgram = startsProgram
     self.destination = destination
     self.path = path
     self.interface = interface
@@ -32,11 +28,11 @@ public struct BusCall: Hashable, Sendable {
       [.string(interface)])
   }
 
-  /// A call that asks the bus for the ID of the process that has a name on it.
-  static func processID(of name: String) -> BusCall {
+  /// A call that asks the bus which connection has a name.
+  static func owner(of name: String) -> BusCall {
     let bus = "org.freedesktop.DBus"
     return BusCall(
-      to: bus, path: "/org/freedesktop/DBus", interface: bus, member: "GetConnectionUnixProcessID",
+      to: bus, path: "/org/freedesktop/DBus", interface: bus, member: "GetNameOwner",
       [.string(name)])
   }
 }

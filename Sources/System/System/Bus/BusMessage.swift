@@ -13,7 +13,6 @@ struct BusMessage: ~Copyable {
         bus, &handle, call.destination, call.path, call.interface, call.member))
     guard let handle else { throw SystemError("make a message", code: ENOMEM) }
     let message = BusMessage(owning: handle)
-    sd_bus_message_set_auto_start(handle, call.startsProgram ? 1 : 0)
     for argument in call.arguments { try message.append(argument) }
     return message
   }

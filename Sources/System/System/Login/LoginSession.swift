@@ -136,8 +136,8 @@ public final class LoginSession {
           [unowned self] _ in find()
         },
         // logind ended, or was restarted.
-        try bus.owner(of: Login1.name) { [unowned self] isThere in
-          if isThere { find() } else { forget() }
+        try bus.owner(of: Login1.name) { [unowned self] owner in
+          if owner != nil { find() } else { forget() }
         },
       ]
       if choice == .ofSeat {

@@ -4,13 +4,10 @@
 ///
 /// A screen saver that has crashed or ended covers nothing.
 final class ScreenSavers {
-  private static let kinds = [kindOfLightLocker, "gnome", "xfce", "mate", "cinnamon"]
-  private static let kindOfLightLocker = "freedesktop"
+  private static let kinds = ["freedesktop", "gnome", "xfce", "mate", "cinnamon"]
 
-  /// The name of a kind on the bus, which is also that of its interface, and its object.
-  private static func address(of kind: String) -> (name: String, path: String) {
-    ("org.\(kind).ScreenSaver", "/org/\(kind)/ScreenSaver")
-  }
+  /// The name of a kind on the bus, which is also that of its interface.
+  private static func name(of kind: String) -> String { "org.\(kind).ScreenSaver" }
 
   /// Whether one of them covers the screen; `nil` until all that run have answered. One that does
   /// not answer in time counts as if it did, until it tells that it does not.
@@ -28,9 +25,14 @@ final class ScreenSavers {
   private var retry: EventSource?
   /// What is known of each kind.
   private var told: [String: Bool] = [:]
-  /// Whether light-locker runs. It has the interface, but never says that it is active: it locks
-  /// when logind requests it, and lightdm has logind request to unlock.
-  private var isLightLocker = false
+  /// The connections that have the names.
+  private var owners: [String: String] = [:]
+
+  /// Whether light-locker runs, which alone has two of the names. It never says that it is active:
+  /// it locks when logind requests it, and lightdm has logind request to unlock.
+  private var isLightLocker: Bool {
+    owners["gnome"].map { $0 == owners["freedesktop"] } ?? false
+  }
 
   /// Calls `changed`, from the loop, whenever ``coverScreen(isToLock:)`` may have changed.
   ///
@@ -57,52 +59,44 @@ final class ScreenSavers {
 
   /// Until the next connection, nothing tells of the screen savers.
   private func lose() {
-    (slots, bus, told) = ([], nil, [:])
+    (slots, bus, told, owners) = ([], nil, [:], [:])
     changed()
     retry?.set(after: .seconds(5))
   }
 
   private func follow(_ kind: String, on bus: Bus) throws(SystemError) {
-    let (name, _) = Self.address(of: kind)
+    let name = Self.name(of: kind)
     slots.append(
       try bus.signals("sender='\(name)',interface='\(name)',member='ActiveChanged'") {
         [unowned self] values in
         if let isActive = values.first?.bool { take(isActive, from: kind) }
       })
-    slots.append(
-      try bus.owner(of: name) { [unowned self] isThere in
-        if isThere { ask(kind) } else { take(false, from: kind) }
-        if kind == Self.kindOfLightLocker { identify(name) }
-      })
-    // The bus itself answers this, and so before a program answers the question after it.
-    if kind == Self.kindOfLightLocker { identify(name) }
-    ask(kind)
-  }
-
-  /// Finds out whether a program with this name on the bus is light-locker.
-  private func identify(_ name: String) {
-    bus?.call(.processID(of: name)) { [weak self] answer in
-      guard let self, bus != nil else { return }
-      let number = try? answer.get().first?.number
-      isLightLocker = number.map { PeerProcess(Int32(bitPattern: $0)).name } == "light-locker"
-      changed()
+    slots.append(try bus.owner(of: name) { [unowned self] in take(owner: $0, of: kind) })
+    bus.call(.owner(of: name)) { [weak self] answer in
+      // The end of the connection also ends its calls.
+      guard let self, self.bus != nil else { return }
+      take(owner: try? answer.get().first?.text, of: kind)
     }
   }
 
-  private func ask(_ kind: String) {
-    let (name, path) = Self.address(of: kind)
+  private func take(owner: String?, of kind: String) {
+    owners[kind] = owner
+    if let owner { ask(owner, of: kind) } else { take(false, from: kind) }
+  }
+
+  private func ask(_ owner: String, of kind: String) {
     let question = BusCall(
-      to: name, path: path, interface: name, member: "GetActive", startsProgram: false)
+      to: owner, path: "/org/\(kind)/ScreenSaver", interface: Self.name(of: kind),
+      member: "GetActive")
     bus?.call(question) { [weak self] answer in
-      // The end of the connection also ends its calls.
-      guard let self, bus != nil else { return }
+      guard let self, bus != nil, owners[kind] == owner else { return }
       switch answer {
       case .success(let values): take(values.first?.bool == true, from: kind)
       // It hangs, or has ended, which the next answer says.
       case .failure(let error) where error.name == "org.freedesktop.DBus.Error.NoReply":
         take(true, from: kind)
-        ask(kind)
-      // It does not run, or is one that cannot be asked.
+        ask(owner, of: kind)
+      // It cannot be asked.
       case .failure: take(false, from: kind)
       }
     }
