@@ -30,18 +30,19 @@ public final class Keyboards {
   }
 
   private var selection: Selection
-  var followed: [FollowedDevice] = []
+  // Unchecked for the reason that `EventLoop` has.
+  @exclusivity(unchecked) var followed: [FollowedDevice] = []
 
   /// Whether the last read may have left events of some device unread.
   var isMoreLeft = false
 
   /// Inputs that were read but not handed over yet, by the indices of ``followed``.
-  var waiting = FrameQueues()
+  @exclusivity(unchecked) var waiting = FrameQueues()
 
   /// The inputs of the next batch: first those of devices that came or went since the last batch,
   /// then those that are read.
-  var pending: [Controller.Input] = []
-  private var reports: [Report] = []
+  @exclusivity(unchecked) var pending: [Controller.Input] = []
+  @exclusivity(unchecked) private var reports: [Report] = []
 
   /// How many devices get their second descriptor at once; see ``InputDevice/prepareForKeysUp()``.
   /// People have fewer devices. If a program makes hundreds, clients need the descriptors.

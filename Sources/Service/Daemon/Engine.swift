@@ -6,11 +6,12 @@ import Wire
 /// that outlives the daemon. Reads no clock: all times come with the batches.
 final class Engine {
   private(set) var controller: Controller
-  private(set) var ring: ChangeRing
+  // Unchecked for the reason that `EventLoop` has.
+  @exclusivity(unchecked) private(set) var ring: ChangeRing
 
   /// What a subscriber that has the changes up to ``messageStart`` is sent next. The bytes are written
   /// once: the store keeps the same.
-  private(set) var message: [UInt8] = []
+  @exclusivity(unchecked) private(set) var message: [UInt8] = []
   private(set) var messageStart: Int64 = 0
 
   /// The machines whose changes are in ``message``.
@@ -19,7 +20,7 @@ final class Engine {
   }
 
   /// What the controller's ``Controller/outlook`` was after the last batch.
-  private var outlook: Controller.Outlook
+  @exclusivity(unchecked) private var outlook: Controller.Outlook
 
   /// See ``Controller/Outlook/machineSets``.
   var machineSets: Int { outlook.machineSets }

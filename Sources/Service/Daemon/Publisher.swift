@@ -39,8 +39,9 @@ final class Publisher {
   private let engine: Engine
   private let source: any InputSource
 
+  // Unchecked for the reason that `EventLoop` has.
   /// In the order of subscription, which is the order in which they are sent a change.
-  private var subscribers: [Session] = []
+  @exclusivity(unchecked) private var subscribers: [Session] = []
 
   /// How often a client was told that it had missed changes.
   private(set) var missed = 0
@@ -50,7 +51,7 @@ final class Publisher {
 
   /// The last message that the engine has not written, or its first part. Subscribers at the same
   /// change share it.
-  private var last: Part?
+  @exclusivity(unchecked) private var last: Part?
 
   init(_ engine: Engine, _ source: any InputSource) {
     self.engine = engine

@@ -39,9 +39,10 @@ final class Session {
   private var source: EventSource?
   private var awaited: IOEvents = .readable
 
-  private var activity = Activity.answering
+  // Unchecked for the reason that `EventLoop` has.
+  @exclusivity(unchecked) private var activity = Activity.answering
   private var incoming = FrameBuffer(limit: messageLimit)
-  private var unsent: ArraySlice<UInt8> = []
+  @exclusivity(unchecked) private var unsent: ArraySlice<UInt8> = []
   /// Whether the client cannot receive any more. Calls that it sent before still count.
   private var isOutputBroken = false
   /// Whether a whole call has ever come.

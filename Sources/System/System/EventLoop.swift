@@ -38,13 +38,15 @@ public final class EventLoop {
 
   /// The urgent descriptors, and that of sd-event, which ``runOnce(waiting:)`` tells apart.
   private let all: ReadySet
+  // Here and in other classes that serve keys, `unchecked` marks what no callback can reach while it is being
+  // changed. So the checks of exclusive access, 2,000 instructions for a key, would find nothing.
   /// Room for an event of each; the first ``readyCount`` are those that the kernel returned last.
-  private var ready: [epoll_event] = []
-  private var readyCount = 0
+  @exclusivity(unchecked) private var ready: [epoll_event] = []
+  @exclusivity(unchecked) private var readyCount = 0
 
   /// Whether sd-event has to prepare for the next wait: one of its sources was added, switched on
   /// or off, or called, or a bus was used.
-  var isChanged = true
+  @exclusivity(unchecked) var isChanged = true
 
   /// A new loop.
   public init() throws(SystemError) {
