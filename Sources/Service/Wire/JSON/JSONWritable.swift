@@ -21,7 +21,7 @@ extension String: JSONWritable {
 
 extension Bool: JSONWritable {
   /// Writes `true` or `false`.
-  public func write(to json: inout JSONWriter) { json.word(description) }
+  public func write(to json: inout JSONWriter) { json.word(self ? "true" : "false") }
 }
 
 extension Optional: JSONWritable where Wrapped: JSONWritable {
@@ -47,8 +47,7 @@ extension JSON: JSONWritable {
     case .null: json.word("null")
     case .bool(let value): value.write(to: &json)
     case .integer(let value): value.write(to: &json)
-    // JSON has no infinity and no NaN.
-    case .real(let value): json.word(value.isFinite ? value.description : "null")
+    case .real(let value): json.number(value)
     case .string(let value): value.write(to: &json)
     case .array(let values): values.write(to: &json)
     case .object(let members):

@@ -13,6 +13,8 @@ import Terminal
 /// stack: an array asks at each piece whether it is shared and has room.
 public struct JSONWriter: ~Copyable {
   fileprivate static let size = 1024
+  /// The room for a name, or for the longest number while it is made.
+  private static let margin = 64
 
   /// What was written before what is in the window.
   fileprivate var bytes: [UInt8] = []
@@ -34,6 +36,7 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Writes a member of the present object. Its name must need no escapes.
+  @inline(__always)
   public mutating func member(_ name: StaticString, _ value: some JSONWritable) {
     self.name(name)
     value.write(to: &self)
@@ -47,28 +50,25 @@ public struct JSONWriter: ~Copyable {
     value.write(to: &self)
   }
 
-  /// Writes the name of a member, which must need no escapes. The caller writes the value next.
+  /// Writes the name of a member, which must need no escapes. The caller writes the value next. Inlined,
+  /// because then its length is known.
+  @inline(__always)
   public mutating func name(_ name: StaticString) {
     let size = name.utf8CodeUnitCount
-    precondition(size <= Self.size - 4)
-    if Self.size - count < size + 4 { empty() }
-    var end = window + count
-    if needsComma {
-      end[0] = UInt8(ascii: ",")
-      end += 1
-    }
-    end[0] = quote
-    (end + 1).update(from: name.utf8Start, count: size)
-    end[size + 1] = quote
-    end[size + 2] = colon
-    count = end + size + 3 - window
+    precondition(size <= Self.margin - 4)
+    let start = begin()
+    start[0] = quote
+    UnsafeMutableRawPointer(start + 1).copyMemory(from: name.utf8Start, byteCount: size)
+    start[size + 1] = quote
+    start[size + 2] = colon
+    count += size + 3
     needsComma = false
   }
 
   /// Begins an object or array with `{` or `[`.
   public mutating func open(_ bracket: Unicode.Scalar) {
-    beginValue()
-    append(UInt8(ascii: bracket))
+    begin()[0] = UInt8(ascii: bracket)
+    count += 1
     needsComma = false
   }
 
@@ -78,45 +78,81 @@ public struct JSONWriter: ~Copyable {
     needsComma = true
   }
 
-  /// Writes a number, `true`, `false` or `null` as it is.
-  mutating func word(_ word: String) {
-    beginValue()
-    append(word)
+  /// Writes `true`, `false` or `null`.
+  mutating func word(_ word: StaticString) {
+    let size = word.utf8CodeUnitCount
+    UnsafeMutableRawPointer(begin()).copyMemory(from: word.utf8Start, byteCount: size)
+    count += size
+  }
+
+  /// Writes a number, or `null`: JSON has no infinity and no NaN.
+  mutating func number(_ value: Double) {
+    begin()
+    append(value.isFinite ? value.description : "null")
   }
 
   /// Writes a whole number. To make strings of a message's numbers would take 5 µs after a pause.
   mutating func number(_ value: Int64) {
-    beginValue()
-    if value < 0 { append(UInt8(ascii: "-")) }
-    // The longest number has 19 digits.
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-      var rest = value.magnitude
-      var first = digits.count
-      repeat {
-        first -= 1
-        digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
-        rest /= 10
-      } while rest > 0
-      append(UnsafeBufferPointer(rebasing: digits[first...]))
+    // The last digit is made first, and the longest number has 20 characters.
+    let (start, longest) = (begin(), 20)
+    let end = start + 2 * longest
+    var (first, rest) = (end, value.magnitude)
+    repeat {
+      first -= 1
+      first[0] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    } while rest > 0
+    if value < 0 {
+      first -= 1
+      first[0] = UInt8(ascii: "-")
     }
+    // As many bytes as ever, because the compiler then needs no call.
+    UnsafeMutableRawPointer(start).copyMemory(from: first, byteCount: longest)
+    count += end - first
   }
 
   /// Writes a text in quotes.
   mutating func string(_ value: String) {
-    beginValue()
-    append(quote)
-    let isPlain = value.utf8.withContiguousStorageIfAvailable { utf8 in
-      guard utf8.isPlain else { return false }
-      append(utf8)
-      return true
-    }
-    if isPlain != true { escape(value) }
+    begin()[0] = quote
+    count += 1
+    if value.utf8.withContiguousStorageIfAvailable({ appendPlain($0) }) != true { escape(value) }
     append(quote)
   }
 
-  private mutating func beginValue() {
-    if needsComma { append(UInt8(ascii: ",")) }
+  /// Begins a name or value, and returns where it goes.
+  @discardableResult
+  private mutating func begin() -> UnsafeMutablePointer<UInt8> {
+    if count > Self.size - Self.margin { empty() }
+    if needsComma {
+      window[count] = UInt8(ascii: ",")
+      count += 1
+    }
     needsComma = true
+    return window + count
+  }
+
+  /// Appends a text that fits into the window and is of ASCII that needs no escapes, and returns whether it
+  /// is. Looks at eight characters at a time.
+  private mutating func appendPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let first = text.baseAddress, text.count <= Self.size - Self.margin else { return false }
+    if count + text.count > Self.size - Self.margin { empty() }
+    let start = UnsafeMutableRawPointer(window + count)
+    start.copyMemory(from: first, byteCount: text.count)
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    // Spaces fill up the last eight.
+    start.storeBytes(of: ones &* 0x20, toByteOffset: text.count, as: UInt64.self)
+    var offset = 0
+    repeat {
+      let eight = start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      let escaped =
+        ((eight ^ ones &* UInt64(quote)) &- ones) | ((eight ^ ones &* UInt64(backslash)) &- ones)
+      // The first character that is not plain sets its highest bit, and perhaps those of later ones.
+      let found = eight | (eight &+ ones) | (eight &- ones &* 0x20) | escaped
+      guard found & (ones &* 0x80) == 0 else { return false }
+      offset += 8
+    } while offset < text.count
+    count += text.count
+    return true
   }
 
   /// Escapes quotes, backslashes, and control, format and separator characters. JSON does not
@@ -143,21 +179,7 @@ public struct JSONWriter: ~Copyable {
     count += 1
   }
 
-  private mutating func append(_ text: String) {
-    var text = text
-    text.withUTF8 { append($0) }
-  }
-
-  @inline(__always)
-  private mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
-    guard text.count <= Self.size - count, let start = text.baseAddress else {
-      for byte in text { append(byte) }
-      return
-    }
-    (window + count).update(from: start, count: text.count)
-    count += text.count
-  }
-
+  private mutating func append(_ text: String) { for byte in text.utf8 { append(byte) } }
   /// Appends what is in the window to ``bytes``, and empties the window.
   fileprivate mutating func empty() {
     bytes += UnsafeBufferPointer(start: window, count: count)
@@ -168,27 +190,6 @@ public struct JSONWriter: ~Copyable {
 private let quote = UInt8(ascii: "\"")
 private let colon = UInt8(ascii: ":")
 private let backslash = UInt8(ascii: "\\")
-
-extension UnsafeBufferPointer<UInt8> {
-  /// Whether these are characters of ASCII that need no escapes. Looks at eight at a time.
-  fileprivate var isPlain: Bool {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    // Bits are carried only from a character that is not plain, so one that is never counts alone.
-    func isPlain(_ eight: UInt64) -> Bool {
-      func zeros(_ eight: UInt64) -> UInt64 { (eight &- ones) & ~eight }
-      let controls = (eight &- ones &* 0x20) & ~eight | eight | (eight &+ ones)
-      let escaped = zeros(eight ^ ones &* UInt64(quote)) | zeros(eight ^ ones &* UInt64(backslash))
-      return (controls | escaped) & (ones &* 0x80) == 0
-    }
-    let bytes = UnsafeRawBufferPointer(self)
-    for index in 0..<count / 8 {
-      guard isPlain(bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self)) else {
-        return false
-      }
-    }
-    return isPlain(self[(count & ~7)...].reduce(ones &* 0x20) { $0 &<< 8 | UInt64($1) })
-  }
-}
 
 extension [UInt8] {
   /// Appends the JSON that `body` writes.
