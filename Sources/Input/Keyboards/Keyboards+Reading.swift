@@ -54,9 +54,9 @@ extension Keyboards {
     reached = limit
     letGo(ended)
     if asksForLEDs, !isMoreLeft { askForLEDs(at: limit) }
-    // Both arrays keep their memory.
+    // Both arrays keep their memory. For few elements, `removeAll` would take longer.
     swap(&batch.inputs, &pending)
-    pending.removeAll(keepingCapacity: true)
+    while !pending.isEmpty { pending.removeLast() }
     batch.reached = limit
     batch.noInputBefore = Time(microseconds: limit.microseconds - Self.lateness)
     // Events in `waiting` or in libevdev's queue do not make a descriptor readable, so call again.

@@ -61,11 +61,12 @@ extension Controller {
     _ keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Input] {
     var missed: [Input] = []
-    for input in inputs.prefix(while: { $0.time == time }) {
+    for input in inputs {
+      guard input.time == time else { break }
       for release in missedReleases(before: input, among: inputs, keysUp: keysUp)
       where !missed.contains(release) { missed.append(release) }
     }
-    return missed.sorted { ($0.device?.order ?? 0) < ($1.device?.order ?? 0) }
+    return missed.isEmpty ? [] : missed.sorted { ($0.device?.order ?? 0) < ($1.device?.order ?? 0) }
   }
 
   /// The releases that a grab hid and that the controller must take before `input`.
@@ -79,6 +80,7 @@ extension Controller {
   /// - Parameters:
   ///   - inputs: `input`, and the known inputs of its time and later ones.
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.
+  @inline(__always)
   func missedReleases(
     before input: Input, among inputs: ArraySlice<Input>,
     keysUp: ([KeyCode], DeviceID) -> [KeyCode]

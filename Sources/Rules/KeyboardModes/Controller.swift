@@ -103,7 +103,7 @@ public struct Controller: Sendable {
   /// The outlook now. Its getter is mutating, because a nonmutating one would first copy the controller.
   public var outlook: Outlook {
     mutating get {
-      let deadline = deadline
+      let deadline = next?.due
       return Outlook(
         revision: revision, machineSets: machines.sets, deadline: deadline,
         wakeTime: earlier(nextCheck, deadline))
@@ -288,7 +288,9 @@ public struct Controller: Sendable {
     case table(Int)
   }
 
-  /// What is due first. Of what is due at one time, the first of this list.
+  /// What is due first. Of what is due at one time, the first of this list. Inlined, because a call copies
+  /// the controller.
+  @inline(__always)
   private var next: (due: Time, kind: Due)? {
     var next: (due: Time, kind: Due)?
     func consider(_ due: Time?, _ kind: Due) {

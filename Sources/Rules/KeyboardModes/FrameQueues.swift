@@ -48,7 +48,7 @@ public struct FrameQueues: Sendable {
 
   /// Adds `input` to the open frame of the device at `index`, or else begins a frame with this
   /// `time`.
-  public mutating func append(_ input: Controller.Input, at time: Time, of index: Int) {
+  public mutating func append(_ input: consuming Controller.Input, at time: Time, of index: Int) {
     let last = lastTime(of: index) ?? time
     let frame = isFrameOpen[index] ? last : max(last, time)
     waiting.append(Waiting(input: input, index: index, time: frame))
@@ -66,8 +66,12 @@ public struct FrameQueues: Sendable {
   ///
   /// - Parameter inputs: the array to which the inputs of these frames are appended.
   public mutating func take(upTo limit: Time, into inputs: inout [Controller.Input]) {
-    // Nearly every key is taken alone. `sort` is stable, so inputs of one frame keep their order.
-    if waiting.count > 1 { waiting.sort { ($0.time, $0.index) < ($1.time, $1.index) } }
+    // Nearly every key is alone.
+    if waiting.count == 1, waiting[0].time <= limit {
+      return inputs.append(waiting.removeLast().input)
+    }
+    // Stable, so inputs of one frame keep their order.
+    waiting.sort { ($0.time, $0.index) < ($1.time, $1.index) }
     let count = waiting.firstIndex { $0.time > limit } ?? waiting.count
     for place in 0..<count { inputs.append(waiting[place].input) }
     waiting.removeFirst(count)

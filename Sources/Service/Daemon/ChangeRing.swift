@@ -24,14 +24,14 @@ struct ChangeRing {
   }
 
   /// Adds the change that follows the last one.
-  mutating func append(_ change: Change) {
-    if changes.isEmpty { start = change.sequence }
+  mutating func append(_ change: consuming Change) {
+    latest = change.sequence
+    if changes.isEmpty { start = latest }
     if changes.count < capacity {
       changes.append(change)
     } else {
-      changes[index(of: change.sequence)] = change
+      changes[index(of: latest)] = change
     }
-    latest = change.sequence
   }
 
   /// Whether the ring still has all changes after number `sequence`, which is at most ``latest``.
