@@ -72,7 +72,7 @@ extension Mark {
     guard lines.indices.contains(line - 1), lines[line - 1].utf8.count <= Self.longestLine else {
       return nil
     }
-    let text = lines[line - 1].replacing("\t", with: " ")
+    let text = String(lines[line - 1].map { $0 == "\t" ? " " : $0 })
     guard !text.isEmpty, text.unicodeScalars.allSatisfy({ $0.isASCII && $0.isShown })
     else { return nil }
     let space = String(repeating: " ", count: column - 1)

@@ -23,12 +23,12 @@ public struct Recipe: Sendable {
   public var summary: String {
     let comment = text.split(separator: "\n").prefix { $0.hasPrefix("#") }
       .map { $0.drop { "# ".contains($0) } }.joined(separator: " ")
-    return comment.firstRange(of: ". ").map { "\(comment[..<$0.lowerBound])." } ?? comment
+    return comment.places(of: ". ").first.map { "\(comment[..<$0.lowerBound])." } ?? comment
   }
 
   /// Its key or chord: that of its first binding, whatever the use and without `Any`; `nil` if it binds none.
   public var key: String? {
-    guard let bindings = text.firstRange(of: "bindings:"),
+    guard let bindings = text.places(of: "bindings:").first,
       let list = text[bindings.upperBound...].firstIndex(of: "[")
     else { return nil }
     let first = text[text.index(after: list)...].prefix { !",]".contains($0) }
@@ -44,7 +44,7 @@ public struct Recipe: Sendable {
     }
     var result = text
     // From the end, so that the places before stay right.
-    for place in text.ranges(of: own).reversed() {
+    for place in text.places(of: own).reversed() {
       let (before, after) = (text[..<place.lowerBound], text[place.upperBound...])
       guard !isInName(before.last), !isInName(after.first) else { continue }
       let isWhole = key.contains("+") && before.hasSuffix("Any+")
@@ -70,6 +70,13 @@ public struct Recipe: Sendable {
     } catch {
       throw UsageError("\(error.errors[0].message)")
     }
+  }
+}
+
+extension String {
+  /// Where `text` is in it, in order.
+  fileprivate func places(of text: String) -> [Range<Index>] {
+    indices.filter { self[$0...].hasPrefix(text) }.map { $0..<index($0, offsetBy: text.count) }
   }
 }
 

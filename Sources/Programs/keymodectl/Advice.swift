@@ -79,6 +79,6 @@ private var isMasked: Bool {
 /// line, as for a script's log.
 func tellOfWaiting(_ error: ClientError, _ outlook: TerminalText = "waiting for it") {
   let isForPeople = isatty(STDERR_FILENO) == 1
-  let line = TerminalText(verbatim: error.description.replacing("\n", with: " "))
+  let line = TerminalText(verbatim: String(error.description.map { $0 == "\n" ? " " : $0 }))
   complain(isForPeople ? "\(explained(error));\n\(outlook)" : "\(line); \(outlook)")
 }

@@ -91,10 +91,10 @@ func installedRecipes() throws(SystemError) -> [Recipe] {
     defer { free(path) }
     return String(cString: path)
   }
-  let root = program?.firstRange(of: "/.build/").flatMap { program?[..<$0.lowerBound] }
-  let prefix = program?.split(separator: "/").dropLast(2).map { "/\($0)" }.joined() ?? "/usr"
-  return try Recipe.all(
-    in: root.map { "\($0)/data/recipes" } ?? "\(prefix)/share/keymoded/recipes")
+  let parts = program?.split(separator: "/") ?? ["usr", "bin", ""]
+  let sources = parts.firstIndex(of: ".build").map { parts[..<$0] + ["data"] }
+  let folder = (sources ?? parts.dropLast(2) + ["share", "keymoded"]) + ["recipes"]
+  return try Recipe.all(in: folder.map { "/\($0)" }.joined())
 }
 
 /// The names of recipes, and what each does.

@@ -48,13 +48,15 @@ extension Diagram {
   /// Replaces the characters that end a label, or that could begin a tag, an entity, a formula, a
   /// comment or emphasis in it, with entities of Mermaid.
   private func escaped(_ text: String) -> String {
-    text.escaped { scalar in
-      switch scalar {
-      case "&", "\"", "<", "#", "$", "%", "*", ":", ";", "\\", "`", "~", "_": "#\(scalar.value);"
-      default: nil
+    let parts = text.split(separator: "<", omittingEmptySubsequences: false).map { part in
+      String(part).escaped { scalar in
+        switch scalar {
+        case "&", "\"", "<", "#", "$", "%", "*", ":", ";", "\\", "`", "~", "_": "#\(scalar.value);"
+        default: nil
+        }
       }
     }
     // Before a space, "<" begins no tag, and the text of the diagram is easier to read with it.
-    .replacing("#60; ", with: "< ")
+    return parts.dropFirst().reduce(parts[0]) { $0 + ($1.first == " " ? "<" : "#60;") + $1 }
   }
 }

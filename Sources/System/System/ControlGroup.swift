@@ -48,7 +48,8 @@ public final class ControlGroup {
     let count = pread(events.number, &buffer, buffer.count, 0)
     // Reading fails once the group is removed, and then no process is in it.
     guard count > 0 else { return false }
-    return String(decoding: buffer.prefix(count), as: UTF8.self).contains("populated 1")
+    let lines = String(decoding: buffer[..<count], as: UTF8.self).split(separator: "\n")
+    return lines.contains("populated 1")
   }
 
   /// The processes in it, and in the groups inside it, that this PID namespace has.

@@ -51,7 +51,8 @@ public struct StateConditions: Hashable, Sendable {
     if words.count == 2, operand.contains("!") {
       return "; name the states that count: \(String(words[0]))=STATE,STATE"
     }
-    if words.count == 2, operand.contains(":") || operand.contains("==") {
+    let hasTwo = zip(operand, operand.dropFirst()).contains { $0 == ("=", "=") }
+    if words.count == 2, operand.contains(":") || hasTwo {
       return "; did you mean \(String(words[0]))=\(String(words[1]))?"
     }
     let shift = ShiftRules().stateNames
