@@ -21,7 +21,7 @@ extension KeyCode {
   /// A name for people, which ``init(writtenAs:)`` reads as this key: a short name; the kernel's
   /// if there is no short one, `BTN_LEFT`; or the number of a key without a name, `0x2e8`.
   public var shortName: String {
-    Self.namesOfKeys[self] ?? "0x\(padded(number, 3, radix: 16, "0"))"
+    kernelName.map(KeyName.short) ?? "0x\(padded(number, 3, radix: 16, "0"))"
   }
 
   /// The names of all keys that the kernel's header had when libevdev was built.
@@ -29,7 +29,7 @@ extension KeyCode {
 
   /// All short names: the one of each key, and further ones.
   public static let allShortNames =
-    kernelNames.compactMap { namesOfKeys[$0.key] }.filter { !isKernelName($0) }
+    kernelNames.map { KeyName.short(ofKernelName: $0.name) }.filter { !isKernelName($0) }
     + KeyName.aliases.map(\.name)
 
   /// Whether `text` has the form of a kernel's name.
@@ -50,20 +50,19 @@ extension KeyCode {
   /// The key whose number is written as `0x2e8`, if it has no name.
   private static func unnamed(_ text: String) -> KeyCode? {
     guard text.hasPrefix("0x"), let number = UInt16(text.dropFirst(2), radix: 16),
-      let key = KeyCode(number), namesOfKeys[key] == nil, key.shortName == text.lowercased()
+      let key = KeyCode(number), key.kernelName == nil, key.shortName == text.lowercased()
     else { return nil }
     return key
   }
 
-  /// The keys that the kernel has names for.
-  private static let kernelNames: [(key: KeyCode, name: String)] = (0...KeyCode.max).compactMap {
-    guard let key = KeyCode($0), let name = eventCodeName(1, $0) else { return nil }
-    return (key, name)
-  }
+  private var kernelName: String? { eventCodeName(1, number) }
 
-  /// The name that is shown for a key, for each key that the kernel has a name for.
-  private static let namesOfKeys = Dictionary(
-    uniqueKeysWithValues: kernelNames.map { ($0.key, KeyName.short(ofKernelName: $0.name)) })
+  /// The keys that the kernel has names for. Not kept: the daemon needs them once at most.
+  private static var kernelNames: [(key: KeyCode, name: String)] {
+    (0...KeyCode.max).compactMap { KeyCode($0) }.compactMap { key in
+      key.kernelName.map { (key, $0) }
+    }
+  }
 
   /// The keys by their folded short names.
   private static let shortNames: [String: KeyCode] = {
