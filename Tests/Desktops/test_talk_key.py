@@ -123,10 +123,11 @@ only_xfce = pytest.mark.parametrize("desk", ["xfce"], indirect=True)
 @only_xfce
 def test_nothing_starts_in_a_locked_session_that_is_in_front(talker: Desk) -> None:
     """light-locker has a login screen in front, from which Ctrl+Alt+F7 leads back."""
+    # lightdm requests the lock once its login screen is there, which takes seconds here.
+    request = "type='signal',interface='org.freedesktop.login1.Session',member='Lock'"
+    talker.run(f'dbus-monitor --system "{request}" >/tmp/requests 2>&1 &')
     talker.lock("DISPLAY=:0 XAUTHORITY=~/.Xauthority light-locker-command --lock")
-    # Before its end, the start of the login screen would bring it to the front again.
-    greeter = "loginctl list-sessions --no-legend | awk '$6 == \"greeter\" { print $1 }'"
-    talker.wait_until(f'id=$({greeter}); test "$id" && loginctl show-session $id | grep -qx Active=yes')
+    talker.wait_until("grep -q member=Lock /tmp/requests")
     talker.session.bring_to_front()
     talker.play("down ctrl_r")
     wait_for_talk(talker, "talking")
