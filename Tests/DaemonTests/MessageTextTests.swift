@@ -31,11 +31,11 @@ struct MessageTextTests {
     #expect(text(of: change) == ofChange)
     #expect(text(of: state) == ofState)
     #expect(
-      text(of: MonitorMessage(state: state, changes: [change, change], missed: 3))
+      text(of: MonitorReply(state: state, changes: [change, change], missed: 3))
         == #"{"state":\#(ofState),"changes":[\#(ofChange),\#(ofChange)],"missed":3,"restarted":false}"#
     )
     #expect(
-      text(of: MonitorMessage(state: state, changes: [], missed: nil))
+      text(of: MonitorReply(state: state, changes: [], missed: nil))
         == #"{"state":\#(ofState),"changes":[],"missed":0,"restarted":true}"#)
   }
 
@@ -78,21 +78,21 @@ struct MessageTextTests {
     let states = States(
       sequence: 7, shift: "a\"é\n", shiftSince: nil, keyboard: "b\\",
       keyboardSince: Time(microseconds: .min))
-    let message = MonitorMessage(
+    let message = MonitorReply(
       state: StateMessage(instance: "a", time: Time(microseconds: .max), states: states),
       changes: [Change](repeating: change, count: count), missed: 0)
     let whole = Reply.message(message, continues: true)
-    #expect(try MonitorMessage(Reply(parsing: whole.dropLast()).parameters) == message)
+    #expect(try MonitorReply(Reply(parsing: whole.dropLast()).parameters) == message)
     for parts in 0...count {
       var bytes: [UInt8] = []
       bytes.appendJSON { json in
         Reply.startContinuing(&json)
-        MonitorMessage.start(message.state, &json)
+        MonitorReply.start(message.state, &json)
         for change in message.changes[..<parts] { change.write(to: &json) }
       }
       bytes.appendJSON(isFirst: parts == 0) { json in
         for change in message.changes[parts...] { change.write(to: &json) }
-        MonitorMessage.end(message.missed, &json)
+        MonitorReply.end(message.missed, &json)
         Reply.endContinuing(&json)
       }
       #expect(bytes + [0] == whole)

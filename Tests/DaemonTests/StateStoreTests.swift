@@ -53,7 +53,7 @@ final class StateStoreTests {
   }
 
   private func commit(_ contents: StateStore.Contents) throws {
-    let message = MonitorMessage(state: contents.state, changes: contents.changes, missed: 0)
+    let message = MonitorReply(state: contents.state, changes: contents.changes, missed: 0)
     try store().commit(Reply.message(message, continues: true), contents.snapshot)
   }
 
@@ -227,7 +227,7 @@ final class RestartTests {
       #expect(service.publisher.next(for: &position) == nil)
       let slots = try MemorySlots(file)
       #expect(withExtendedLifetime(slots) { slots.bytes.starts(with: sent) })
-      let message = try #require(MonitorMessage(try Reply(parsing: sent.dropLast()).parameters))
+      let message = try #require(MonitorReply(try Reply(parsing: sent.dropLast()).parameters))
       #expect(message.state == service.state())
       #expect(message.changes.map(\.event) == [event])
       #expect(message.missed == 0)

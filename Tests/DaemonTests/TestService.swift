@@ -58,13 +58,13 @@ struct TestService {
   }
 
   /// The complete first reply to a new subscriber.
-  func firstMessage(after: Int64?, instance: String?) throws -> MonitorMessage {
+  func firstMessage(after: Int64?, instance: String?) throws -> MonitorReply {
     var (first, position) = try publisher.subscribe(after: after, instance: instance)
     if let first { return first }
     var bytes: [UInt8] = []
     repeat {
       bytes += try #require(publisher.next(for: &position))
     } while position.endOfMessage != nil
-    return try #require(MonitorMessage(try Reply(parsing: bytes.dropLast()).parameters))
+    return try #require(MonitorReply(try Reply(parsing: bytes.dropLast()).parameters))
   }
 }

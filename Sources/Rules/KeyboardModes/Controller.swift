@@ -93,7 +93,7 @@ public struct Controller: Sendable {
     /// See ``Controller/revision``.
     public let revision: Int
     /// Counts the times at which settings have added or removed machines.
-    public let machineSets: Int
+    public let machineListRevision: Int
     /// See ``Controller/deadline``.
     public let deadline: Time?
     /// See ``Controller/wakeTime``.
@@ -105,7 +105,7 @@ public struct Controller: Sendable {
     mutating get {
       let deadline = next?.due
       return Outlook(
-        revision: revision, machineSets: machines.sets, deadline: deadline,
+        revision: revision, machineListRevision: machines.listRevision, deadline: deadline,
         wakeTime: earlier(nextCheck, deadline))
     }
   }

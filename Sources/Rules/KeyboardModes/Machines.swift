@@ -35,7 +35,7 @@ struct Machines: Sendable {
   private(set) var revision = 0
 
   /// Counts the settings that added or removed machines.
-  private(set) var sets = 0
+  private(set) var listRevision = 0
 
   /// Whether a table has a row by time.
   private var haveRowsByTime: Bool
@@ -169,7 +169,7 @@ struct Machines: Sendable {
     }
     let all = [shiftEntry] + entries + locks
     if all.map(\.machine) != states.machines {
-      sets += 1
+      listRevision += 1
       revision += 1
     }
     states.entries = all

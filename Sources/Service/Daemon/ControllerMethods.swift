@@ -107,7 +107,7 @@ final class ControllerMethods {
   }
 
   private func listMachines() -> [UInt8] {
-    let settings = service.engine.controller.settings
+    let settings = service.engine.settings
     if let machines, machines.shift == settings.shift, machines.tables == settings.machines {
       return machines.reply
     }
@@ -118,7 +118,7 @@ final class ControllerMethods {
 
   private func trigger(_ call: Call) throws(VarlinkError) -> TriggerMessage {
     try call.expectParameters(["event"])
-    let machines = service.engine.controller.settings.machines
+    let machines = service.engine.settings.machines
     guard let name = try optional("event", of: call, \.string),
       let event = ClientEvent(name: name, in: machines)
     else { throw .invalidParameter("event") }

@@ -22,8 +22,8 @@ final class Engine {
   /// What the controller's ``Controller/outlook`` was after the last batch.
   @exclusivity(unchecked) private var outlook: Controller.Outlook
 
-  /// See ``Controller/Outlook/machineSets``.
-  var machineSets: Int { outlook.machineSets }
+  /// See ``Controller/Outlook/machineListRevision``.
+  var machineListRevision: Int { outlook.machineListRevision }
 
   /// The ID of the change sequence.
   let instance: String
@@ -76,7 +76,7 @@ final class Engine {
     for change in changes { ring.append(change) }
     // Not only for a change: the store also keeps which releases are awaited.
     if now.revision != before.revision { commit(changes.count, at: batch.reached) }
-    return !changes.isEmpty || now.machineSets != before.machineSets
+    return !changes.isEmpty || now.machineListRevision != before.machineListRevision
   }
 
   /// Forgets all changes so far, in the store too; the sequence goes on.
@@ -85,17 +85,17 @@ final class Engine {
     commit(0, at: time)
   }
 
-  /// Writes the message of the states and the last `count` changes, but at least of one, which a
-  /// client may not have been sent yet, and stores it.
+  /// Writes the message of the states and the last `count` changes, and stores it. The message has at
+  /// least one change, if the ring has any: perhaps no client has been sent the last one yet.
   private func commit(_ count: Int, at time: Time) {
     let snapshot = read { $0.snapshot }
     messageStart = ring.latest - Int64(min(max(count, 1), StateStore.mostChanges, ring.count))
     message.removeAll(keepingCapacity: true)
     message.appendJSON { json in
       Reply.startContinuing(&json)
-      MonitorMessage.start(state(snapshot.states, at: time), &json)
+      MonitorReply.start(state(snapshot.states, at: time), &json)
       for change in ring.changes(after: messageStart, upTo: ring.latest) { change.write(to: &json) }
-      MonitorMessage.end(0, &json)
+      MonitorReply.end(0, &json)
       Reply.endContinuing(&json)
     }
     message.append(0)
@@ -109,6 +109,9 @@ final class Engine {
   ///
   /// - Parameter asking: whether to wake also for `keysUp`, because it can find released keys.
   func wakeTime(asking: Bool) -> Time? { asking ? outlook.wakeTime : outlook.deadline }
+
+  /// The settings in force.
+  var settings: Settings { read { $0.settings } }
 
   /// The states of all machines.
   var states: States { read { $0.states } }

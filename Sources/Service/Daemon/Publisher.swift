@@ -12,8 +12,8 @@ struct SubscriberPosition: Equatable {
   /// The number of the last change of the partly sent message; `nil` between messages.
   var endOfMessage: Int64?
 
-  /// The ``Engine/machineSets`` of the states that it was sent last.
-  var machineSets = 0
+  /// The ``Engine/machineListRevision`` of the states that it was sent last.
+  var machineListRevision = 0
 }
 
 /// Sends subscribers the changes.
@@ -46,7 +46,8 @@ final class Publisher {
   /// How often a client was told that it had missed changes.
   private(set) var missed = 0
 
-  /// Whether the engine's message is for all subscribers: not for one that is newer than its time.
+  /// Whether the engine's message may be sent: not after a subscriber has joined since it was written,
+  /// because its time would be before that.
   private var isPresent = false
 
   /// The last message that the engine has not written, or its first part. Subscribers at the same
@@ -60,8 +61,11 @@ final class Publisher {
 
   // MARK: Subscribers
 
-  /// Adds a session that has become a subscriber.
-  func add(_ session: Session) { subscribers.append(session) }
+  /// Makes a session a subscriber at this position.
+  func add(_ session: Session, from position: SubscriberPosition) {
+    session.stream(from: position)
+    subscribers.append(session)
+  }
 
   /// Removes a session, if it is a subscriber.
   func remove(_ session: Session) { subscribers.removeAll { $0 === session } }
@@ -71,6 +75,7 @@ final class Publisher {
     (isPresent, last) = (true, nil)
     for session in subscribers {
       publish(to: session)
+      session.settle()
       // This makes the loop call the server, which removes the session from this list.
       if session.isClosed { session.hangUp() }
     }
@@ -87,7 +92,6 @@ final class Publisher {
       session.stream(from: position)
       session.send(bytes)
     }
-    session.settle()
   }
 
   // MARK: Messages
@@ -101,18 +105,18 @@ final class Publisher {
   ///   sequence has no such change.
   func subscribe(
     after: Int64?, instance: String?, machines: Set<Machine>? = nil
-  ) throws(VarlinkError) -> (MonitorMessage?, SubscriberPosition) {
+  ) throws(VarlinkError) -> (MonitorReply?, SubscriberPosition) {
     let ring = engine.ring
     let state = engine.state(at: source.now)
     let latest = SubscriberPosition(
-      sequence: ring.latest, machines: machines, machineSets: engine.machineSets)
+      sequence: ring.latest, machines: machines, machineListRevision: engine.machineListRevision)
     switch (after, instance) {
     case (nil, nil): break
     case (nil, .some): throw .invalidParameter("after")
     case (.some, nil): throw .invalidParameter("instance")
     case (.some, .some(let instance)) where instance != engine.instance:
       missed += 1
-      return (MonitorMessage(state: state, changes: [], missed: nil), latest)
+      return (MonitorReply(state: state, changes: [], missed: nil), latest)
     case (.some(let after), .some):
       guard 0...ring.latest ~= after else { throw .invalidParameter("after") }
       var position = latest
@@ -123,7 +127,7 @@ final class Publisher {
       (isPresent, last) = (false, nil)
       return (nil, position)
     }
-    return (MonitorMessage(state: state, changes: [], missed: 0), latest)
+    return (MonitorReply(state: state, changes: [], missed: 0), latest)
   }
 
   /// The bytes to send to a subscriber now: a message, or the next part of one with many changes.
@@ -135,12 +139,12 @@ final class Publisher {
     let latest = engine.ring.latest
     let isFirst = position.endOfMessage == nil
     if isFirst { passOver(&position) }
-    let areMachinesOther = position.machineSets != engine.machineSets
-    guard !isFirst || position.sequence < latest || areMachinesOther else { return nil }
+    let isMachineListOld = position.machineListRevision != engine.machineListRevision
+    guard !isFirst || position.sequence < latest || isMachineListOld else { return nil }
     if isPresent, isFirst, position.sequence == engine.messageStart,
       position.machines?.isSuperset(of: engine.messageMachines) ?? true
     {
-      (position.sequence, position.machineSets) = (latest, engine.machineSets)
+      (position.sequence, position.machineListRevision) = (latest, engine.machineListRevision)
       return engine.message
     }
     let part: Part
@@ -180,7 +184,7 @@ final class Publisher {
     bytes.appendJSON(isFirst: isFirst) { json in
       if isFirst {
         Reply.startContinuing(&json)
-        MonitorMessage.start(engine.state(at: source.now), &json)
+        MonitorReply.start(engine.state(at: source.now), &json)
       }
       if !isLost {
         for change in ring.changes(after: start.sequence, upTo: reached)
@@ -189,7 +193,7 @@ final class Publisher {
         }
       }
       guard isWhole else { return }
-      MonitorMessage.end(isLost ? endOfMessage - start.sequence : 0, &json)
+      MonitorReply.end(isLost ? endOfMessage - start.sequence : 0, &json)
       Reply.endContinuing(&json)
     }
     if isWhole { bytes.append(0) }
@@ -197,7 +201,7 @@ final class Publisher {
       start: start,
       end: SubscriberPosition(
         sequence: reached, machines: start.machines, endOfMessage: isWhole ? nil : endOfMessage,
-        machineSets: isFirst ? engine.machineSets : start.machineSets),
+        machineListRevision: isFirst ? engine.machineListRevision : start.machineListRevision),
       latest: ring.latest, isNotice: isLost, bytes: bytes)
   }
 }

@@ -85,6 +85,7 @@ final class Server {
   /// Sends a subscriber what is new, and has any session decide what it waits for next.
   private func settle(_ session: Session) {
     publisher.publish(to: session)
+    session.settle()
     if session.isClosed { letGo { $0 === session } }
   }
 
@@ -99,8 +100,7 @@ final class Server {
     case .reply(let message): session.send(message)
     case .hangUp: session.send(Reply([:]).message)
     case .stream(let first, let position):
-      session.stream(from: position)
-      publisher.add(session)
+      publisher.add(session, from: position)
       if let first { session.send(first) }
     }
   }

@@ -82,7 +82,7 @@ extension StateStore.Contents {
   /// Reads contents; `nil` if they are invalid.
   fileprivate init?(_ message: some Collection<UInt8>, _ own: some Collection<UInt8>) {
     guard let reply = try? Reply(parsing: Array(message)), let json = try? JSON(parsing: own),
-      let message = MonitorMessage(reply.parameters),
+      let message = MonitorReply(reply.parameters),
       0...Change.greatestSequence ~= message.state.states.sequence,
       let releases = json["awaitedReleases"]?.elements(AwaitedRelease.init)
     else { return nil }

@@ -38,7 +38,7 @@ extension Request<TriggerMessage> {
   }
 }
 
-extension Request<MonitorMessage> {
+extension Request<MonitorReply> {
   /// Subscribes to the changes of these machines, by default all: those after the change `last`, or
   /// from now on.
   static func changes(
@@ -54,7 +54,7 @@ extension Request<MonitorMessage> {
       members.append(.init("machines", .array(names)))
     }
     let call = Call(ControllerInterface.monitor, members, wantsMore: true)
-    return Self(call, on: .state, "states or changes", MonitorMessage.init)
+    return Self(call, on: .state, "states or changes", MonitorReply.init)
   }
 }
 

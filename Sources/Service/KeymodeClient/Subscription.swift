@@ -202,7 +202,7 @@ package final class Subscription {
   }
 
   /// Adds the updates of a message, in the order in which they happened.
-  private func take(_ message: MonitorMessage, isFirst: Bool) {
+  private func take(_ message: MonitorReply, isFirst: Bool) {
     updates += message.changes.map(Update.change)
     // The missed changes come between the changes of the message and its state.
     if message.missed != 0 { updates.append(.missed(message.missed)) }

@@ -101,7 +101,7 @@ extension Change: JSONWritable {
 }
 
 /// A reply of `Monitor`.
-public struct MonitorMessage: Hashable, Sendable, JSONWritable {
+public struct MonitorReply: Hashable, Sendable, JSONWritable {
   /// The states after the changes.
   public let state: StateMessage
   /// The changes, in order.

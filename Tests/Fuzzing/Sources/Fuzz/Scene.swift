@@ -52,7 +52,7 @@ final class Scene {
     // So that the name of the sequence is one that a script can know.
     let first = Controller()
     let state = StateMessage(instance: Self.instance, time: keyboard.now, states: first.states)
-    let message = MonitorMessage(state: state, changes: [], missed: 0)
+    let message = MonitorReply(state: state, changes: [], missed: 0)
     try StateStore(file).commit(Reply.message(message, continues: true), first.snapshot)
     let engine = Engine(
       settings: Settings(), ringCapacity: Self.ringCapacity, store: try StateStore(file),
@@ -157,7 +157,7 @@ final class Scene {
     let state = answers.last?.parameters["state"].flatMap(StateMessage.init)
     require(state?.states == controller.states, "an innocent client gets no answer")
     for reply in replies(of: watcher) {
-      guard let message = MonitorMessage(reply.parameters) else {
+      guard let message = MonitorReply(reply.parameters) else {
         fatalError("no reply to Monitor: \(reply)")
       }
       let missed = message.missed ?? 0

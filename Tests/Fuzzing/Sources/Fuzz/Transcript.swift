@@ -94,12 +94,12 @@ struct Transcript {
   private func check(
     _ first: Reply, _ rest: ArraySlice<Reply>, _ changes: [Int64: Change], _ latest: Int64
   ) {
-    guard let first = MonitorMessage(first.parameters) else { fatalError("no state") }
+    guard let first = MonitorReply(first.parameters) else { fatalError("no state") }
     require(first.changes.allSatisfy { changes[$0.sequence] == $0 })
     var told = first.state.states.sequence
     require(first.changes.isEmpty || first.changes.last?.sequence == told)
     for reply in rest {
-      guard reply.continues, let message = MonitorMessage(reply.parameters),
+      guard reply.continues, let message = MonitorReply(reply.parameters),
         let missed = message.missed
       else { fatalError("no part of a stream: \(reply)") }
       told += missed
