@@ -14,6 +14,7 @@ from typing import Self
 from desktops import PASSWORD, START_SECONDS, TRANSCRIPT, USER, Desktop, PreparedDesktop
 from harness.sessions import as_user
 from harness.typing import taps
+from support.checkout import CHECKOUT
 from support.picture import Color, Picture
 from support.waiting import wait_until
 
@@ -132,6 +133,9 @@ class Desk(PreparedDesktop):
         before = self._pixels()
         if command:
             self.ask_desktop(command)
+        elif self.desktop.locker:
+            self.write_home("lock", _locking_script())
+            self.session.run(self.desktop.locker)
         else:
             self.run(f"loginctl lock-session {self.session.id}")
         self.wait_until(self._is_locked())
@@ -164,3 +168,10 @@ class Desk(PreparedDesktop):
         saver = "org.xfce.ScreenSaver /org/xfce/ScreenSaver org.xfce.ScreenSaver"
         active = as_user(USER, f"busctl --user --auto-start=no call {saver} GetActive 2>/dev/null")
         return f"{{ {told} | grep -qx Active=no || ({active}) | grep -q true; }}"
+
+
+def _locking_script() -> str:
+    """The script of docs/actions.md for swaylock."""
+    blocks = re.findall(r"```sh\n(#!.*?)```", (CHECKOUT / "docs/actions.md").read_text(), re.DOTALL)
+    (script,) = (block for block in blocks if "swaylock" in block)
+    return str(script)

@@ -79,6 +79,13 @@ printf '[Seat:*]\\nautologin-user={USER}\\nuser-session=xfce\\ngreeter-hide-user
 systemctl start lightdm
 """
 
+# labwc alone, with a bar that has a tray. The guest has no graphics card that OpenGL could use.
+_LABWC = """\
+mkdir -p ~/.config/waybar
+echo '{ "modules-right": ["tray"] }' >~/.config/waybar/config
+XDG_SESSION_TYPE=wayland XDG_CURRENT_DESKTOP=labwc WLR_RENDERER=pixman exec labwc --startup waybar
+"""
+
 # What says that the desktop has started.
 _ON_THE_BUS = "busctl --user status {} >/dev/null 2>&1"
 
@@ -102,8 +109,12 @@ class Desktop:
     session: str = ""
     """What the session on a terminal runs, otherwise."""
     terminal: str = _FOOT
+    locker: str = ""
+    """The command of the session that locks the screen, unless logind asks the desktop to."""
     tells_of_lock: bool = True
     """Whether it tells logind that the screen is locked."""
+    keeps_caps: bool = True
+    """Whether Caps Lock is on after another console if it was on before."""
     lights_again: bool = True
     """Whether it lights the LEDs of its locks after another console, which the kernel has switched off."""
 
@@ -136,6 +147,17 @@ DESKTOPS = {
             login=_XFCE_PREPARED,
             terminal=_XFCE4_TERMINAL,
             tells_of_lock=False,
+            lights_again=False,
+        ),
+        Desktop(
+            name="labwc",
+            compositor="labwc",
+            version="dpkg-query --show labwc waybar swaylock",
+            has_started=_ON_THE_BUS.format("org.kde.StatusNotifierWatcher"),
+            menu="down alt; tap spc; up alt",
+            session=_LABWC,
+            locker="WAYLAND_DISPLAY=wayland-0 setsid --fork sh ~/lock >/dev/null 2>&1",
+            keeps_caps=False,
             lights_again=False,
         ),
     )

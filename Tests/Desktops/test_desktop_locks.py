@@ -33,7 +33,7 @@ def test_locks_are_the_same_on_two_keyboards_and_after_another_console(desk: Des
         # The console has its own lock, and the kernel has switched the LEDs off.
         desk.run("keymodectl wait caps=off --timeout 100")
         desk.come_back()
-        expect_letters(desk, "ABC")
+        expect_letters(desk, "ABC" if desk.desktop.keeps_caps else "abc")
         desk.look("back")
         if desk.desktop.lights_again:
             first.wait_for_caps(True)
@@ -42,10 +42,11 @@ def test_locks_are_the_same_on_two_keyboards_and_after_another_console(desk: Des
             assert CAPS not in first.leds() + second.leds()
             assert state(desk)["states"]["caps"] == "off"
 
-        second.play("tap caps_lock")
-        first.wait_for_caps(False)
-        desk.run("keymodectl wait caps=off --timeout 100")
-        expect_letters(desk, "abc")
+        if desk.desktop.keeps_caps:
+            second.play("tap caps_lock")
+            first.wait_for_caps(False)
+            desk.run("keymodectl wait caps=off --timeout 100")
+            expect_letters(desk, "abc")
         second.play("tap caps_lock")
         desk.run("keymodectl wait caps=on --timeout 100")
     # Both are gone, and the machine's own has it still.

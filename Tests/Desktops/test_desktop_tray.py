@@ -16,6 +16,7 @@ TRAYS = {
     "gnome": "gnome-extensions enable ubuntu-appindicators@ubuntu.com",
     "plasma": "true",
     "xfce": "true",
+    "labwc": "true",
 }
 # The colours of the icons.
 COLORS = {"rest": (0x5D, 0x6B, 0x82), "editing": (0x2F, 0x81, 0x32), "recording": (0xD0, 0x21, 0x2F)}
