@@ -14,6 +14,7 @@ os.environ.setdefault("KEYMODED_VM_SUITE", "trixie")
 # The harness of the guest, whose modules are imported from its folder.
 sys.path.insert(0, str(CHECKOUT / "Tests/VirtualMachine"))
 
+import talk
 from desk import Desk
 from desktops import DESKTOPS
 from harness.build_image import missing_requirements
@@ -40,6 +41,13 @@ def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
     name = re.sub(r"^test_|\[.*", "", request.node.name)
     with Desk(DESKTOPS[request.param], folder / name) as machine:
         yield machine
+
+
+@pytest.fixture
+def talker(desk: Desk) -> Desk:
+    """The desktop, with push-to-talk in the terminal."""
+    talk.start(desk)
+    return desk
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,58 +1,10 @@
 """Push-to-talk on a whole desktop, whatever has the focus, and behind its lock screen."""
 
-from collections.abc import Iterator
-
 import pytest
 from desk import Desk
-from harness.sessions import switch_to_console
+from harness.sessions import EMPTY_TERMINAL, Session, switch_to_console
 from support.waiting import wait_until
-
-TALKING = "talk=talking,trailing,again,open,closing"
-RECORDED = "/tmp/recorded"
-"""What the recorder writes: a line when it begins, and one when it ends."""
-RECORDER = f"""
-echo begin >>{RECORDED}
-trap 'echo end >>{RECORDED}; exit' TERM
-sleep infinity & wait
-"""
-ONCE = ["begin", "end"]
-
-
-@pytest.fixture
-def talker(desk: Desk) -> Iterator[Desk]:
-    """The desktop, with push-to-talk by its recipe, and the command of the README in the terminal."""
-    desk.run("keymodectl recipe push-to-talk")
-    desk.write_home("recorder", RECORDER)
-    desk.write_home("talk", f"keymodectl while --anew {TALKING} --grace 500ms -- sh ~/recorder\n")
-    desk.type("sh talk\n")
-    desk.wait_for("waiting|Waiting|waits")
-    yield desk
-
-
-def recorded(desk: Desk) -> list[str]:
-    """The lines of the recorder up to now."""
-    return desk.run(f"cat {RECORDED} 2>/dev/null", check=False).stdout.split()
-
-
-def wait_for_recorded(desk: Desk, lines: list[str]) -> None:
-    """Waits until the recorder has written these lines, and no others."""
-    wait_until(lambda: len(recorded(desk)) >= len(lines), f"the recorder's {lines}")
-    assert recorded(desk) == lines
-
-
-def wait_for_talk(desk: Desk, state: str) -> None:
-    """Waits until the machine `talk` is in this state."""
-    desk.run(f"keymodectl wait talk={state} --timeout 100")
-
-
-def hold(desk: Desk, name: str, before: list[str]) -> None:
-    """Holds the talk key until the recorder runs, and checks that it ends after the release."""
-    desk.play("down ctrl_r")
-    wait_for_recorded(desk, [*before, "begin"])
-    desk.look(name)
-    desk.play("up ctrl_r")
-    wait_for_recorded(desk, [*before, *ONCE])
-    wait_for_talk(desk, "silent")
+from talk import ONCE, hold, hold_again, latch, recorded, wait_for_recorded, wait_for_talk
 
 
 def test_hold_tap_and_two_taps_record_while_the_terminal_has_the_focus(talker: Desk) -> None:
@@ -61,8 +13,7 @@ def test_hold_tap_and_two_taps_record_while_the_terminal_has_the_focus(talker: D
     talker.play("tap ctrl_r 60")
     wait_for_recorded(talker, ONCE * 2)
     wait_for_talk(talker, "silent")
-    talker.play("tap ctrl_r 60; wait 80; tap ctrl_r 60")
-    wait_for_talk(talker, "open")
+    latch(talker)
     wait_for_recorded(talker, [*ONCE * 2, "begin"])
     talker.play("tap ctrl_r 60")
     wait_for_recorded(talker, ONCE * 3)
@@ -87,34 +38,37 @@ def test_nothing_starts_behind_the_lock_screen(talker: Desk) -> None:
     for script, state in (("down ctrl_r", "talking"), ("up ctrl_r", "silent")):
         talker.play(script)
         wait_for_talk(talker, state)
-    talker.play("tap ctrl_r 60; wait 80; tap ctrl_r 60")
-    wait_for_talk(talker, "open")
+    latch(talker)
     talker.unlock()
     talker.look("unlocked")
     # What was latched behind the lock screen is not heard after it.
     assert recorded(talker) == ONCE
-    # The tap that ends the latch counts only if the unlock is known by then.
-    talker.play("tap ctrl_r 60")
-    wait_for_talk(talker, "silent")
-    talker.play("down ctrl_r")
-    wait_until(lambda: recorded(talker)[len(ONCE) :][-1:] == ["begin"], "the recorder after the unlock")
-    talker.look("again")
-    talker.play("up ctrl_r")
-    wait_until(lambda: recorded(talker)[-1] == "end", "the recorder's end")
+    hold_again(talker, "again")
 
 
-def test_nothing_starts_on_another_console(talker: Desk) -> None:
+@pytest.mark.parametrize("is_person", [False, True], ids=["empty", "person"])
+def test_nothing_starts_on_another_console(talker: Desk, is_person: bool) -> None:
+    """A second person may be in front there, who has the talk key meanwhile."""
     talker.play("down ctrl_r")
     wait_for_recorded(talker, ["begin"])
-    switch_to_console(talker)
+    if is_person:
+        talker.run("useradd --create-home berta")
+        berta = Session(talker, EMPTY_TERMINAL, "berta")
+        berta.bring_to_front()
+        assert talker.ask_desktop("keymodectl state", check=False).exit_code != 0
+        berta.run("keymodectl state")
+    else:
+        switch_to_console(talker)
     wait_for_recorded(talker, ONCE)
     talker.play("up ctrl_r; wait 500; down ctrl_r")
     wait_for_talk(talker, "talking")
     talker.play("up ctrl_r")
     wait_for_talk(talker, "silent")
+    # What is latched there is not heard after the return.
+    latch(talker)
     talker.session.bring_to_front()
     assert recorded(talker) == ONCE
-    hold(talker, "back", ONCE)
+    hold_again(talker, "back")
 
 
 only_xfce = pytest.mark.parametrize("desk", ["xfce"], indirect=True)
