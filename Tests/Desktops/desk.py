@@ -26,6 +26,18 @@ ICON_POINTS = 40
 # The most colours of a screen that is dark.
 DARK_COLORS = 8
 
+AWAKE = "awake again"
+# The shared folder's driver does not support a suspend.
+_SLEEP = f"""
+while mountpoint -q /host; do sleep 0.1; done
+modprobe -r 9pnet_virtio
+echo s2idle >/sys/power/mem_sleep
+echo enabled >/sys/bus/serio/devices/serio0/power/wakeup
+systemctl suspend
+until test $(cat /sys/power/suspend_stats/success) = 1; do sleep 0.1; done
+echo '{AWAKE}' >/dev/ttyS0
+"""
+
 
 class Desk(PreparedDesktop):
     """A guest with a desktop in front, and what a test does there."""
@@ -158,6 +170,19 @@ class Desk(PreparedDesktop):
             lambda: len(self._shown().colors()) > DARK_COLORS, "the screen to light up", START_SECONDS
         )
         wait_until(opens, "the screen to be unlocked", START_SECONDS)
+
+    def sleep(self) -> None:
+        """Has logind suspend the machine to idle, and wakes it by a key."""
+        self.run(f"systemd-run --quiet --collect bash -c {shlex.quote(_SLEEP)}")
+        self.pause()
+
+        def is_awake() -> bool:
+            # Before the machine sleeps, this does nothing.
+            self.play("tap ctrl 500")
+            return AWAKE in self._agent.console_tail()
+
+        wait_until(is_awake, "the guest to wake up")
+        self._begin()
 
     def _is_locked(self) -> str:
         """The command that succeeds while the screen is locked."""

@@ -66,19 +66,20 @@ class Agent:
             self._changed.wait_for(lambda: condition() or self._has_ended, timeout)
         if not condition():
             self.check_alive()
-            raise TimeoutError(f"waited {timeout} s for {what}\n{self._console_tail()}")
+            raise TimeoutError(f"waited {timeout} s for {what}\n{self.console_tail()}")
 
     def check_alive(self) -> None:
         """Raises, with the end of the console, if the guest is gone."""
         if self._has_ended:
-            raise GuestDied(f"the guest is gone; its console ended with\n{self._console_tail()}")
+            raise GuestDied(f"the guest is gone; its console ended with\n{self.console_tail()}")
 
     def close(self) -> None:
         """Closes the connection. Only the end of QEMU, which must come first, ends the reader."""
         self._reader.join()
         self._connection.close()
 
-    def _console_tail(self) -> str:
+    def console_tail(self) -> str:
+        """The end of what the guest has written on its console."""
         return self._console.read_bytes().decode(errors="replace")[-4000:]
 
     def _read(self) -> None:
