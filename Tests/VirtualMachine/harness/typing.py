@@ -10,6 +10,7 @@ sway and Xorg by libinput, in a login session of alice each.
 
 import contextlib
 import json
+import random
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,6 +45,49 @@ _NAMES = {" ": "spc", "\n": "ret", "\t": "tab", ".": "dot"}
 def taps(text: str, gap_ms: float = 40) -> str:
     """The script, in the language of keys.py, that types small letters, digits and spaces."""
     return "; ".join(f"tap {_NAMES.get(c, c)} 30; wait {gap_ms - 30}" for c in text)
+
+
+def random_words(seed: int, count: int) -> Iterator[tuple[list[keys.KeyEvent], str]]:
+    """Words with a space behind each: what a person does for them, and what is to arrive.
+
+    Key follows key after 20 to 200 ms, and often before the one before is released. Shift is tapped
+    before some words, and held for the first letter of others.
+    """
+    choose = random.Random(seed)
+
+    def gap() -> float:
+        return float(20 * 10 ** choose.random())
+
+    for _ in range(count):
+        events: list[keys.KeyEvent] = []
+        now = 0.0
+        released: dict[str, float] = {}
+        letters = choose.choices("abcdefghijklmnopqrstuvwxyz", k=choose.randint(1, 7))
+        way = choose.choice(["small", "small", "tapped", "held"])
+        if way == "tapped":
+            events.append(keys.KeyEvent(now, "shift", True))
+            now += choose.uniform(20, 120)
+            events.append(keys.KeyEvent(now, "shift", False))
+            now += gap()
+        for index, key in enumerate([*letters, "spc"]):
+            if index == 0 and way == "held":
+                events.append(keys.KeyEvent(now, "shift", True))
+                now += gap()
+            # A key must be up before it goes down again.
+            now = max(now, released.get(key, 0.0) + 5)
+            behind = gap()
+            events.append(keys.KeyEvent(now, key, True))
+            if index == 0 and way == "held":
+                events.append(keys.KeyEvent(now + behind / 2, "shift", False))
+            released[key] = now + choose.uniform(30, 150)
+            events.append(keys.KeyEvent(released[key], key, False))
+            now += behind
+        # The next word begins when all keys are up.
+        word = "".join(letters)
+        yield (
+            sorted(events, key=lambda event: event.at_ms),
+            (word if way == "small" else word[0].upper() + word[1:]) + " ",
+        )
 
 
 class Person:

@@ -2,13 +2,11 @@
 
 import contextlib
 import os
-import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
 from harness import service
-from harness.keys import KeyEvent
 from harness.sessions import EMPTY_TERMINAL, switch_to_console
 from harness.typing import (
     CAPS,
@@ -18,6 +16,7 @@ from harness.typing import (
     SHIFT,
     Person,
     Screen,
+    random_words,
     screen,
     with_modifiers,
 )
@@ -235,49 +234,6 @@ def test_shift_that_is_held_after_a_tap_is_held(typing: Typing, key: str) -> Non
     typing.tap_shift()
     expected = three_held(typing.shown, key)
     typing.expect(f"down {key}; wait 30; tap a; tap b; tap c; up {key}; tap d", expected)
-
-
-def random_words(seed: int, count: int) -> Iterator[tuple[list[KeyEvent], str]]:
-    """Words with a space behind each: what a person does for them, and what is to arrive.
-
-    Key follows key after 20 to 200 ms, and often before the one before is released. Shift is tapped
-    before some words, and held for the first letter of others.
-    """
-    choose = random.Random(seed)
-
-    def gap() -> float:
-        return float(20 * 10 ** choose.random())
-
-    for _ in range(count):
-        events: list[KeyEvent] = []
-        now = 0.0
-        released: dict[str, float] = {}
-        letters = choose.choices("abcdefghijklmnopqrstuvwxyz", k=choose.randint(1, 7))
-        way = choose.choice(["small", "small", "tapped", "held"])
-        if way == "tapped":
-            events.append(KeyEvent(now, "shift", True))
-            now += choose.uniform(20, 120)
-            events.append(KeyEvent(now, "shift", False))
-            now += gap()
-        for index, key in enumerate([*letters, "spc"]):
-            if index == 0 and way == "held":
-                events.append(KeyEvent(now, "shift", True))
-                now += gap()
-            # A key must be up before it goes down again.
-            now = max(now, released.get(key, 0.0) + 5)
-            behind = gap()
-            events.append(KeyEvent(now, key, True))
-            if index == 0 and way == "held":
-                events.append(KeyEvent(now + behind / 2, "shift", False))
-            released[key] = now + choose.uniform(30, 150)
-            events.append(KeyEvent(released[key], key, False))
-            now += behind
-        # The next word begins when all keys are up.
-        word = "".join(letters)
-        yield (
-            sorted(events, key=lambda event: event.at_ms),
-            (word if way == "small" else word[0].upper() + word[1:]) + " ",
-        )
 
 
 def test_typist_gets_each_word_right(
