@@ -8,7 +8,7 @@ from desktops import START_SECONDS
 from support import readme
 from support.waiting import wait_until
 
-TRIED = ("gnome",)
+TRIED = ("gnome", "plasma")
 """The desktops whose images have a browser, in which a call was tried."""
 
 HEARD = "/tmp/heard"
