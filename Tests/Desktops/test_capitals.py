@@ -24,11 +24,10 @@ CAPS_IS_ESCAPE = {
     "pkill --signal HUP --exact labwc",
 }
 
-# What switches sticky keys on, by desktop; labwc has none.
+# What switches sticky keys on, by desktop. labwc has none, and what Xfce needs is not known.
 STICKY_KEYS = {
     "gnome": "gsettings set org.gnome.desktop.a11y.keyboard stickykeys-enable true",
     "plasma": "kwriteconfig6 --notify --file kaccessrc --group Keyboard --key StickyKeys true",
-    "xfce": "xfconf-query --channel accessibility --property /StickyKeys --create --type bool --set true",
 }
 
 
@@ -132,7 +131,8 @@ def test_layout_with_escape_for_caps_lock_gets_one_escape_and_one_line(desk: Des
     desk.wait_until(lines)
     desk.play("tap shift 30; wait 100")
     desk.type("hello 1\n")
-    desk.wait_for("^\x1bhello 1$")
+    # Shift+Escape, if Shift is still held.
+    desk.wait_for(r"^\x1b(\[27;2;27~)?hello 1$")
     # From then on it is left alone.
     desk.play(f"{SHIFT_TWICE}; wait 100; tap shift 30; wait 100")
     desk.type("hello 1")
