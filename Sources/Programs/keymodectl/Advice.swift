@@ -37,7 +37,7 @@ private func missingRight(_ path: String, _ group: String) -> TerminalText {
   }
 }
 
-/// Whether the user belongs to a group, though this process may lack it: it keeps those of its login.
+/// Whether the user belongs to a group. This process may lack it, because its groups are from the login.
 private func isMember(of group: String) -> Bool {
   guard let user = getpwuid(getuid()), let wanted = getgrnam(group)?.pointee.gr_gid else {
     return false
@@ -65,8 +65,8 @@ func advice(_ directory: String) -> TerminalText {
     : "start it with 'sudo systemctl start keymoded', or one of your own with 'keymoded'"
 }
 
-/// Whether the service is a link to /dev/null, or to an empty file: `systemctl mask` keeps it from
-/// being started.
+/// Whether the service is masked: its file is empty, or a link to /dev/null, which `systemctl mask`
+/// makes. systemd does not start such a service.
 private var isMasked: Bool {
   ["/etc", "/run"].contains { folder in
     var status = stat()

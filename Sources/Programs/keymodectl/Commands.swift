@@ -30,7 +30,7 @@ struct Command {
   /// - Throws: `UsageError` with the most similar name, if there is no such command.
   init(named name: String) throws(UsageError) {
     guard let command = commands.first(where: { $0.name == name }) else {
-      // Other programs have these.
+      // Commands of other programs, and what they are called here.
       let others = [
         "status": "state", "monitor": "watch", "listen": "watch", "send": "trigger",
         "list": "devices", "run": "while", "version": "--version",

@@ -36,7 +36,7 @@ private struct Doctor {
   private let isService: Bool
   private let configuration: Result<Configuration, ConfigurationErrors>
   private let states: Result<StateMessage, ClientError>
-  /// What `systemctl status` shows of the service, keyboards and a warning; empty for other daemons.
+  /// The status text of the service: its keyboards, then `;` and a warning; empty for other daemons.
   private let status: String
 
   init(_ invocation: Invocation) {
@@ -148,7 +148,7 @@ private struct Doctor {
   }
 }
 
-/// A property of a unit, as `systemctl` tells it; empty if that does not answer.
+/// A property of a unit, as `systemctl` tells it; empty if `systemctl` does not answer.
 private func property(_ name: String, of unit: String, _ scope: String = "--system") -> String {
   let line = "timeout 5 systemctl \(scope) show --value --property=\(name) \(unit) 2>/dev/null"
   guard let pipe = popen(line, "r") else { return "" }

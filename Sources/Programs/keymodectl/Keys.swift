@@ -21,7 +21,7 @@ func keys(_ invocation: Invocation) throws -> Int32 {
       try writeAll(Array("\(line)\n".utf8), to: STDOUT_FILENO, "standard output")
     }, notify: { complain($0) })
   return try permitted("keys") {
-    // The daemon, if there is one, knows since when keys are held that are down now.
+    // The daemon, if there is one, knows how long the keys that are down now have been held.
     for hold in (try? invocation.daemon.ask(.statistics))?.held ?? [] {
       complain(KeyViewer.warning(of: hold))
     }

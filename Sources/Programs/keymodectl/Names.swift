@@ -28,7 +28,7 @@ func names(_ arguments: Arguments) throws -> Int32 {
   return ExitStatus.done
 }
 
-/// The machines of the daemon, or those of the configuration. The user has pressed Tab, so the
+/// The machines of the daemon, or those of the configuration. The user may have pressed Tab, so the
 /// daemon has little time to answer, and errors are not shown.
 func machines(_ directory: String?, _ file: String?) -> [MachineMessage] {
   let daemon = DaemonAddress(directory, timeout: .milliseconds(300))
@@ -38,7 +38,7 @@ func machines(_ directory: String?, _ file: String?) -> [MachineMessage] {
 }
 
 extension MachineMessage {
-  /// The events that a program may send. Only keys and LEDs cause the others.
+  /// The events that a program may send. Only keys, LEDs and time cause the others.
   var sentEvents: [String] {
     let machine = Machine(rawValue: name)
     if machine == .shift { return ClientEvent.namesForShift }

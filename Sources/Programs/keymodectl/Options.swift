@@ -131,7 +131,7 @@ extension Arguments {
         options: Set(options.filter { $0.value != nil }.map(\.name)),
         short: ["-h": "--help", "-V": "--version"])
     } catch {
-      // It may be an option of the command.
+      // The option may belong to the command that `while` runs.
       guard arguments.first == "while", !arguments.contains("--") else {
         throw error
       }

@@ -51,20 +51,20 @@ func recipe(_ invocation: Invocation) throws -> Int32 {
     complain("a keymoded that runs reads it on SIGHUP")
     return ExitStatus.done
   }
-  // This waits until a service that runs has read it, and explains a failure.
+  // systemctl waits until a running service has read the file, and explains a failure.
   return system("systemctl try-reload-or-restart keymoded.service") == 0
     ? ExitStatus.done : ExitStatus.no
 }
 
-/// Gives a file in a folder this text, or removes it if `text` is `nil`. Whenever this is killed, the file
-/// is as before or as wanted, and the daemon reads no other; the next call removes what was left.
+/// Gives a file in a folder this text, or removes it if `text` is `nil`. If this is killed, the file is
+/// as before or as wanted. The daemon does not read a draft that is left, and the next call removes it.
 private func replace(_ file: String, in folder: String, by text: String?) throws(SystemError) {
   // The service runs as another user, who must be able to read the file whatever root's umask is.
   umask(0o022)
   // Where the configuration was removed, /etc/keymoded is missing too.
   _ = folder.lastIndex(of: "/").map { mkdir(String(folder[..<$0]), 0o755) }
   if mkdir(folder, 0o755) < 0, errno != EEXIST { throw .last("make", folder) }
-  // Otherwise two calls at once could take each other's half for their own.
+  // Without the lock, two calls at once could install each other's unfinished draft.
   let lock = try FileDescriptor.opening(folder, flags: O_RDONLY | O_DIRECTORY)
   let number = lock.number
   guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
@@ -85,7 +85,7 @@ private func replace(_ file: String, in folder: String, by text: String?) throws
   }
 }
 
-/// The recipes that are installed with this program or, if it was built in a folder of the sources, there.
+/// The recipes that are installed with this program or, if it is in a build folder, those of its sources.
 func installedRecipes() throws(SystemError) -> [Recipe] {
   let program = realpath("/proc/self/exe", nil).map { path in
     defer { free(path) }

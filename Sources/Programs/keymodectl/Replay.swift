@@ -23,8 +23,8 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   let format = try format(arguments)
   let picture = arguments["--timeline"]
   let start = try replay(arguments, drawing: picture != nil)
-  // Any other file may be a recording, which must not be overwritten, or a picture of another
-  // format, which image viewers would refuse.
+  // A file with another ending may be a recording, which must not be overwritten, or a picture of
+  // another format, which image viewers would refuse.
   if let picture, !picture.hasSuffix(".svg") {
     throw UsageError("a timeline is drawn as SVG only: '\(picture)' must end in .svg")
   }
@@ -60,7 +60,7 @@ private func listedPaths(
 ) throws(SystemError) -> [Result<String, RecordingError>] {
   let bytes = try contents(of: list == "-" ? "/dev/stdin" : list, limit: .max) ?? []
   return bytes.split(separator: 0).map { path in
-    // Another file could have the name in which Swift has replaced what is not UTF-8.
+    // Swift replaces what is not UTF-8, and another file could have the resulting name.
     let text = String(decoding: path, as: UTF8.self)
     guard text.utf8.elementsEqual(path) else {
       return .failure(RecordingError("the name is not UTF-8", file: text))
@@ -92,7 +92,7 @@ private func replay(_ arguments: Arguments, drawing isDrawing: Bool) throws -> R
 /// Replays a recording to its end, and prints the changes. If it has a fault, the changes before it
 /// come first, also where standard output and standard error are one stream.
 ///
-/// - Parameter file: what names the recording in the output, if others are replayed after it.
+/// - Parameter file: the name of the recording in the output; `nil` without `--each`.
 private func print(
   _ replay: inout Replay, of recording: inout Recording, _ file: String?, asJSON: Bool,
   to output: inout Output
@@ -102,14 +102,14 @@ private func print(
     StateMessage(
       instance: "replay", time: time, states: states, shiftTrigger: replay.settings.shiftTrigger)
   }
-  // Lines that name their recording are changes: thousands of recordings are one table.
+  // Lines that name their recording are only changes, so that many recordings make one table.
   let tellsStates = asJSON && file == nil
-  var hasStart = false
+  var hasPrintedStart = false
   do {
     while let changes = try replay.next(from: &recording) {
-      if tellsStates, !hasStart, let (states, time) = replay.start {
+      if tellsStates, !hasPrintedStart, let (states, time) = replay.start {
         try output.line(json: state(states, at: time))
-        hasStart = true
+        hasPrintedStart = true
       }
       for change in changes {
         if asJSON {
@@ -126,7 +126,7 @@ private func print(
   }
   let (states, time) = (replay.states, replay.time ?? Time(microseconds: 0))
   if tellsStates {
-    if !hasStart { try output.line(json: state(states, at: time)) }
+    if !hasPrintedStart { try output.line(json: state(states, at: time)) }
     try output.line(json: state(states, at: time))
   } else if !asJSON {
     let time = replay.clock.shown(time)
@@ -140,7 +140,7 @@ private func print(
   for file in unused { complain("no event of a key or an LED was read from '\(file)'") }
 }
 
-/// A change, and the recording that it is of, if it is named.
+/// A change, and the name of its recording if the output has names.
 private struct ReplayedChange: JSONWritable {
   let file: String?
   let change: Change

@@ -13,7 +13,7 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
   let (event, daemon) = (invocation.operands[0], invocation.daemon)
   let reply: TriggerMessage
   do throws(ClientError) {
-    // The daemon ends a connection on which too long a call comes.
+    // The daemon ends a connection that sends too long a call.
     guard event.utf8.count <= 2 * StateTable.longestName + 1 else {
       throw .refused(name: invalidParameter, parameters: .null)
     }

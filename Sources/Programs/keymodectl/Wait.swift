@@ -3,7 +3,7 @@ import Session
 import System
 import Terminal
 
-/// `keymodectl wait MACHINE=STATE…`: ends when all machines are in these states at once.
+/// `keymodectl wait MACHINE=STATE…`: ends when all machines are in these states at the same time.
 func wait(_ invocation: Invocation) throws -> Int32 {
   guard let conditions = try StateConditions(invocation.operands) else {
     throw UsageError("wait takes at least one MACHINE=STATE")
@@ -79,7 +79,7 @@ private final class StateWait {
 }
 
 extension ClientError {
-  /// Whether there is no daemon, or no permission to read, but it may come.
+  /// Whether waiting may help: the daemon, or the permission to read, may come.
   fileprivate var mayPass: Bool {
     switch self {
     case .noDaemon, .connectionLost, .permissionDenied: true

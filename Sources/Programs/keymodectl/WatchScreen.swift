@@ -48,7 +48,7 @@ final class WatchScreen {
     if case .disconnected(let reason) = update {
       guard isOpen ? request.mayWait : request.waits(after: reason) else { throw reason }
       if case .permissionDenied = reason {
-        // The view says how to start a daemon; this needs something else.
+        // The view says how to start a daemon, but not how to get the permission.
         if isOpen { terminal.leave() }
         (isOpen, shown) = (false, [])
         return tellOfWaiting(reason)

@@ -30,7 +30,7 @@ func run() throws -> Int32 {
   return try command.run(invocation)
 }
 
-/// The command that the first argument names, if it does; not `help`, whose own help says little.
+/// The command that the first argument names, if any; not `help`, whose own help says little.
 func firstCommand() -> String? {
   let first = CommandLine.arguments.dropFirst().first
   return first == "help" ? nil : commands.first { $0.name == first }?.name

@@ -10,7 +10,7 @@ public enum Timing: Hashable, Sendable {
   /// When the key is released sooner than ``Settings/tapTimeout`` after its press, and no other key
   /// went down in between.
   case tap
-  /// When the device goes away whose key was the last to complete the chord, whether or not the key is down.
+  /// When the device whose key last completed the chord goes away, whether or not the key is down.
   case gone
 }
 
@@ -43,7 +43,7 @@ public struct ChordEvents: Hashable, Sendable {
   /// Binds `timing` to `event` and returns `nil`. If it is bound already, changes nothing and
   /// returns its event.
   mutating func bind(_ timing: Timing, to event: StateTable.Event) -> StateTable.Event? {
-    let place: WritableKeyPath<ChordEvents, StateTable.Event?> =
+    let property: WritableKeyPath<ChordEvents, StateTable.Event?> =
       switch timing {
       case .press: \.press
       case .release: \.release
@@ -51,13 +51,13 @@ public struct ChordEvents: Hashable, Sendable {
       case .tap: \.tap
       case .gone: \.gone
       }
-    if let bound = self[keyPath: place] { return bound }
-    self[keyPath: place] = event
+    if let bound = self[keyPath: property] { return bound }
+    self[keyPath: property] = event
     if case .hold(let duration) = timing { holdDuration = duration.roundedUpToMicroseconds }
     return nil
   }
 
-  /// All that is not bound to `event`; `nil` if nothing is left.
+  /// These events without `event`; `nil` if nothing is left.
   func without(_ event: StateTable.Event) -> ChordEvents? {
     var rest = ChordEvents()
     for other in list where other.event != event { _ = rest.bind(other.timing, to: other.event) }
@@ -75,7 +75,7 @@ public struct MachineEvents: Hashable, Sendable {
 
 /// The bindings of chords to events of the machines.
 public struct Bindings: Hashable, Sendable {
-  /// For each chord, its machines in their order.
+  /// The events that each chord sends, in the order of the machines.
   private var uses: [Chord: [MachineEvents]] = [:]
 
   /// The keys that complete a bound chord. Cached, because every press needs it and hardly any
@@ -108,8 +108,8 @@ public struct Bindings: Hashable, Sendable {
     uses[chord]?.first { $0.machine == machine }?.events
   }
 
-  /// What a press of `key` with these modifiers held sends: to each machine by the exact chord if that is
-  /// bound, otherwise by the chord with any modifiers; `nil` if nothing is bound.
+  /// What a press of `key` sends with these modifiers held: to each machine what the exact chord sends or,
+  /// if that is not bound, the chord with any modifiers. `nil` if neither is bound.
   @inline(__always)  // Otherwise each press would retain and release all bindings.
   func bound(_ key: KeyCode, _ held: Modifiers) -> BoundPress? {
     guard boundKeys.contains(key) else { return nil }

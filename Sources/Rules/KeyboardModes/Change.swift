@@ -33,12 +33,11 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
     one.rawValue.utf8.lexicographicallyPrecedes(other.rawValue.utf8)
   }
 
-  /// How many machines of their own users may have.
+  /// The maximum number of the user's own machines.
   public static let maxOwn = 8
 
   /// Whether a machine of the user's own may have this name: a lower-case letter, then lower-case letters
-  /// and digits, at most ``StateTable/longestName``. Names of other machines, and those that something
-  /// else has in formats and environments, are taken.
+  /// and digits, at most ``StateTable/longestName``, but none of the ``reserved`` names.
   public static func isOwnName(_ name: String) -> Bool {
     guard let first = name.utf8.first, (97...122).contains(first),
       name.utf8.count <= StateTable.longestName, !reserved.contains(name)
@@ -46,7 +45,7 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
     return name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
   }
 
-  /// The names that no machine of the user's own may have.
+  /// Names of shipped machines, and names with another meaning: `KEYMODE_TIME` is not a state.
   public static let reserved =
     shipped.map(\.rawValue) + ["machine", "state", "event", "time"]
 }
@@ -103,8 +102,8 @@ public enum ClientEvent: Hashable, Sendable {
   /// An event of the keyboard machine.
   public static func keyboard(_ event: StateTable.Event) -> ClientEvent { .table(0, event) }
 
-  /// The event of this name, or `nil` if a program can send no event of this name. An event of a machine
-  /// of the user's own is written `talk.press`.
+  /// The event of this name, or `nil` if programs cannot send one. An event of a machine of the user's
+  /// own is written `talk.press`.
   public init?(name: String, in machines: [Settings.TableMachine] = Settings().machines) {
     if name == ShiftRules.Event.shiftPressed(at: nil).name { self = .shiftPressed; return }
     if name == ShiftRules.Event.characterTyped.name { self = .characterTyped; return }
@@ -125,7 +124,7 @@ public enum ClientEvent: Hashable, Sendable {
     }
   }
 
-  /// The parts of an event's name: the machine of the user's own, if it names one, and the event of that.
+  /// The parts of an event's name: the user's own machine, if one stands before a point, and the event.
   public static func parts(of name: String) -> (own: Machine?, event: String) {
     guard let point = name.firstIndex(of: ".") else { return (nil, name) }
     return (Machine(rawValue: String(name[..<point])), String(name[point...].dropFirst()))

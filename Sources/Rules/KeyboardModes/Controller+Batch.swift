@@ -2,9 +2,9 @@
 extension Controller {
   /// Takes a batch: its inputs in order, and then everything that is due by ``Batch/noInputBefore``.
   ///
-  /// It also takes the releases that a grab hid, which `keysUp` finds: those of keys on which the
-  /// meaning of a press depends, before all inputs of the time of that press, and those of open
-  /// uses, at ``nextCheck``.
+  /// It also takes the releases that a grab hid, which `keysUp` finds. Those of keys on which the
+  /// meaning of a press depends come before all inputs of the time of that press. It looks for those of
+  /// open uses at ``nextCheck``.
   ///
   /// - Parameters:
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.
@@ -29,7 +29,7 @@ extension Controller {
     }
     passTime(to: batch.noInputBefore)
     if let nextCheck, nextCheck <= batch.noInputBefore {
-      // After all inputs so far, and before later ones: a recording sorts them by time.
+      // The releases come after all inputs so far and before later ones: recordings sort by time.
       let end = max(batch.noInputBefore, latest.advanced(by: .microseconds(1)) ?? latest)
       process(missedReleasesOfOpenUses(at: end, keysUp: keysUp), taken)
       openUses.noteCheck(at: batch.noInputBefore)
@@ -54,7 +54,7 @@ extension Controller {
   }
 
   /// The releases that a grab hid and on which any press at `time` depends, by device. They come
-  /// before all `inputs`, the first of which has this time. Inlined, because a call copies the controller.
+  /// before all `inputs`, which begin with those of this time. Inlined, because a call copies the controller.
   @inline(__always)
   private func missedReleases(
     beforeAllOf time: Time, in inputs: ArraySlice<Input>,

@@ -1,5 +1,5 @@
-/// The effect of key events: first on the held keys; then the bindings give a press its meaning; then
-/// machines are sent its events.
+/// The effect of key events: they change the held keys; then the bindings give a press its meaning, and
+/// the machines are sent its events.
 extension Controller {
   @inline(__always)
   mutating func process(_ event: KeyEvent, of device: DeviceID) {
@@ -121,11 +121,11 @@ extension Controller {
     }
     waitingTap.resume(key)
     openUses.resume(key)
-    // What waited for the release is due at its own time after all.
+    // A row by time that waited for the release is due now, at its own time.
     passTime(to: time)
   }
 
-  /// Ends taps and releases that waited for this press, and a use of `key` that was never released.
+  /// Counts waiting taps and releases before this press, and ends a use of `key` that was never released.
   private mutating func settle(
     beforePressOf key: DeviceKey, _ meaning: PressMeaning, at time: Time, _ inFrame: Bool
   ) {
@@ -144,9 +144,9 @@ extension Controller {
     send(openUses.end(pressedAgain: key, at: time))
   }
 
-  /// Whether the press is that of a key. Unless they are bound, the codes of game pads, fingers and
-  /// pens are not keys, and neither are the buttons of pointers where pointers do not count: it
-  /// must make no difference whether a device or a recording has them.
+  /// Whether the press counts as that of a key. A press that completes only chords with any modifiers
+  /// does not. Nor do unbound codes of game pads, fingers, pens and, without ``Settings/pointers``, of
+  /// pointers: whether a device or a recording has these codes must make no difference.
   private func isKey(_ meaning: PressMeaning) -> Bool {
     switch meaning {
     case .inert: false
@@ -207,15 +207,15 @@ extension Controller {
       || !shortcutKeys(at: time).isEmpty
   }
 
-  /// The keys that make Shift, pressed while they are held, part of a shortcut.
+  /// The keys that make Shift part of a shortcut if it is pressed while they are held.
   func shortcutKeys(at time: Time) -> [DeviceKey] {
     keys.shortcutKeys(at: time).filter { settings.pointers || !$0.code.isPointerButton }
   }
 }
 
 extension Controller {
-  /// What a press of `key` at `time` would mean, for callers that show it, and the modifiers that
-  /// other keys hold; `nil` if the press would not count: a bounce, or on a second node.
+  /// What a press at `time` would mean, for callers that show it, and its modifiers: those that other keys
+  /// hold, and a lifted Shift that decides. `nil` if it would not count: a bounce, or on a second node.
   public func meaning(
     ofPress code: KeyCode, on device: DeviceID, at time: Time, inFrame: Bool = false
   ) -> (meaning: PressMeaning, held: Modifiers)? {

@@ -17,7 +17,7 @@
 ///
 /// The locks follow what the LEDs show (``LockLEDs``), not the keys.
 ///
-/// One press that two nodes of a keyboard report counts once (``TwinKeys``), before all else. A press that
+/// Before all else, a press that two nodes of a keyboard report counts once (``TwinKeys``). A press that
 /// is a bounce of its key's switch is ignored (``Debouncer``), and so is a Shift that a remapper presses
 /// again (``LiftedShifts``).
 ///
@@ -54,10 +54,10 @@ public struct Controller: Sendable {
   /// Continues from the snapshot of another controller on the same clock. Must come before
   /// any input.
   ///
-  /// The settings may differ from those of the other controller, and this can cause changes: if by
-  /// a shorter timeout `on` should have ended by the time of the last change, it ends at that time;
-  /// if a machine's table lacks its state, that machine changes to its initial state at `time`, by the
-  /// event ``Change/configured``.
+  /// The settings may differ from those of the other controller, and this can cause changes. If a
+  /// shorter timeout should have ended `on` by the time of the last change, `on` ends at that time. A
+  /// machine whose table lacks its state changes to its initial state at `time`, by the event
+  /// ``Change/configured``.
   ///
   /// - Parameter last: the time of the last change, if there was one.
   @discardableResult
@@ -257,7 +257,7 @@ public struct Controller: Sendable {
   }
 
   /// Performs all that is due by `time`. Inlined, because for most events nothing can be due. A release
-  /// that waits for a possible bounce has an open use.
+  /// that waits for a possible bounce has an open use, so it needs no condition of its own.
   @inline(__always)
   mutating func passTime(to time: Time) {
     if machines.hasTimeout || !openUses.isEmpty || !waitingTap.isEmpty || lockLEDs.due != nil
@@ -288,8 +288,8 @@ public struct Controller: Sendable {
     case table(Int)
   }
 
-  /// What is due first. Of what is due at one time, the first of this list. Inlined, because a call copies
-  /// the controller.
+  /// What is due first; at equal times, what is considered first. Inlined, because a call copies the
+  /// controller.
   @inline(__always)
   private var next: (due: Time, kind: Due)? {
     var next: (due: Time, kind: Due)?
@@ -299,7 +299,7 @@ public struct Controller: Sendable {
     consider(liftedShifts.due, .liftedShift)
     consider(debouncer.due, .release)
     if let hold = openUses.holdDue {
-      // A release that waits for a possible bounce waits no longer than for what comes after it.
+      // A release that waits for a possible bounce counts before a hold that was due after it.
       consider(hold, debouncer.waitingSince.map { $0 < hold } == true ? .release : .hold)
     }
     consider(lockLEDs.due, .lock)
@@ -310,7 +310,7 @@ public struct Controller: Sendable {
         consider(machines.shiftDue, .shiftTimeout)
       }
     }
-    // A row that is due after the time of a waiting release comes after that release.
+    // A row by time that is due after the time of a waiting release comes after that release.
     if let table = machines.tableDue, debouncer.waitingSince.map({ table.time <= $0 }) ?? true {
       consider(table.time, .table(table.machine))
     }
@@ -323,7 +323,7 @@ public struct Controller: Sendable {
     for event in events { machines.send(event.event, to: event.machine, at: event.time) }
   }
 
-  /// Tells the machines of the locks what the LEDs show.
+  /// Sends each lock the event for what its LEDs show.
   private mutating func updateLocks(at time: Time) {
     for (lock, event) in lockLEDs.events(at: time) {
       machines.send(settings.locks.contains(lock) ? event : .ledGone, to: lock, at: time)
@@ -339,7 +339,7 @@ public struct Controller: Sendable {
     send(openUses.end(release.key, at: release.time))
   }
 
-  /// Counts what waits to be a press of Shift: one that may be in the frame of a release, and a tap whose
+  /// Counts the presses of Shift that wait: those that wait for the end of their frame, and a tap whose
   /// key was released.
   mutating func settleWaitingShifts() {
     settleLiftedShifts()

@@ -46,8 +46,8 @@ struct Debouncer: Sendable {
   mutating func undoRelease(bouncing key: DeviceKey, at time: Time) -> Bool {
     if recent.isEmpty { return false }
     forgetOld(on: key.device, at: time)
-    guard let place = recent.firstIndex(where: { $0.key == key }) else { return false }
-    recent.remove(at: place)
+    guard let index = recent.firstIndex(where: { $0.key == key }) else { return false }
+    recent.remove(at: index)
     waiting.removeAll { $0.key == key }
     return true
   }
@@ -63,7 +63,7 @@ struct Debouncer: Sendable {
     recent.removeAll { $0.key.device == device && !$0.time.isWithin(interval, of: time) }
   }
 
-  /// No press on `device` is a bounce of what was released so far.
+  /// Forgets the releases on `device`: no press is their bounce. Those that wait still count.
   mutating func remove(_ device: DeviceID) { recent.removeAll { $0.key.device == device } }
 
   // MARK: Releases that wait
@@ -71,15 +71,15 @@ struct Debouncer: Sendable {
   /// Has a release of `key` wait, and returns whether it does: with the interval zero it counts at once.
   mutating func wait(_ key: DeviceKey, since time: Time) -> Bool {
     guard interval > .zero else { return false }
-    let place = waiting.firstIndex { $0.time > time } ?? waiting.endIndex
-    waiting.insert(Release(key: key, time: time), at: place)
+    let index = waiting.firstIndex { $0.time > time } ?? waiting.endIndex
+    waiting.insert(Release(key: key, time: time), at: index)
     return true
   }
 
   /// The time of the first release that waits; `nil` if none does.
   var waitingSince: Time? { waiting.first?.time }
 
-  /// When this release counts at the latest.
+  /// When the first release that waits counts at the latest.
   var due: Time? { waitingSince?.advanced(by: interval) }
 
   /// Removes the first release that waits, on this device or on any, and returns it.

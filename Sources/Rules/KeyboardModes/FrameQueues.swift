@@ -30,7 +30,7 @@ public struct FrameQueues: Sendable {
     let inputs = inputs(of: index)
     isFrameOpen.remove(at: index)
     waiting.removeAll { $0.index == index }
-    for place in waiting.indices where waiting[place].index > index { waiting[place].index -= 1 }
+    for other in waiting.indices where waiting[other].index > index { waiting[other].index -= 1 }
     return inputs
   }
 
@@ -73,7 +73,7 @@ public struct FrameQueues: Sendable {
     // Stable, so inputs of one frame keep their order.
     waiting.sort { ($0.time, $0.index) < ($1.time, $1.index) }
     let count = waiting.firstIndex { $0.time > limit } ?? waiting.count
-    for place in 0..<count { inputs.append(waiting[place].input) }
+    for first in 0..<count { inputs.append(waiting[first].input) }
     waiting.removeFirst(count)
   }
 }

@@ -48,9 +48,9 @@ struct DeviceKeys: Sendable {
 struct HeldKeys: Sendable {
   private(set) var devices: [DeviceKeys] = []
 
-  /// The keys that move the cursor and the buttons of pointers that are down, and when each was pressed
-  /// or repeated last; `nil` for those that were down when their device was opened.
-  private var ofShortcuts: [(key: DeviceKey, time: Time?)] = []
+  /// The keys that move the cursor and the buttons of pointers that are down, and when each was last
+  /// pressed or repeated; `nil` if it was down when its device was opened, until the next input.
+  private var shortcutKeyTimes: [(key: DeviceKey, time: Time?)] = []
 
   /// Whether a key was down at opening and ``dateOpenedKeys(at:)`` was not called since.
   private(set) var haveUndated = false
@@ -69,30 +69,30 @@ struct HeldKeys: Sendable {
     guard KeyCode.navigationNumbers.contains(key.code.number) || key.code.isPointerButton,
       isDown(key)
     else { return }
-    ofShortcuts.removeAll { $0.key == key }
-    ofShortcuts.append((key, time))
+    shortcutKeyTimes.removeAll { $0.key == key }
+    shortcutKeyTimes.append((key, time))
     haveUndated = haveUndated || time == nil
   }
 
   /// Notes a repeat of `key`, unless its press completed only chords with any modifiers.
   mutating func noteRepeat(_ key: DeviceKey, at time: Time) {
-    if !isConsumed(key) || ofShortcuts.contains(where: { $0.key == key }) {
+    if !isConsumed(key) || shortcutKeyTimes.contains(where: { $0.key == key }) {
       noteShortcutKey(key, at: time)
     }
   }
 
-  /// Notes that the keys that were down at opening were so at `time`: no input came in between.
+  /// Notes that the keys that were down at opening were still down at `time`, the first input since.
   mutating func dateOpenedKeys(at time: Time) {
     haveUndated = false
-    for index in ofShortcuts.indices where ofShortcuts[index].time == nil {
-      ofShortcuts[index].time = time
+    for index in shortcutKeyTimes.indices where shortcutKeyTimes[index].time == nil {
+      shortcutKeyTimes[index].time = time
     }
   }
 
   /// The keys that move the cursor and the buttons of pointers that are down and were pressed or repeated
-  /// less than 30 s before `time`. A key may never go up: the program of a virtual keyboard forgets it.
+  /// less than 30 s before `time`. A key may never go up if the program of a virtual keyboard forgot it.
   func shortcutKeys(at time: Time) -> some Sequence<DeviceKey> {
-    ofShortcuts.lazy.filter { $0.time?.isWithin(.seconds(30), of: time) != false }.map(\.key)
+    shortcutKeyTimes.lazy.filter { $0.time?.isWithin(.seconds(30), of: time) != false }.map(\.key)
   }
 
   /// Presses `key`, and returns the modifiers held by other keys.
@@ -105,7 +105,7 @@ struct HeldKeys: Sendable {
     return held
   }
 
-  /// Has `key` be down by its last press, which goes on.
+  /// Undoes the release of `key`: its last press goes on.
   mutating func resume(_ key: DeviceKey) { devices[index(of: key.device)].resume(key.code) }
 
   /// Releases `key`, and returns whether it was down.
@@ -113,7 +113,7 @@ struct HeldKeys: Sendable {
     let index = index(of: key.device)
     guard devices[index].down.contains(key.code) else { return false }
     devices[index].release(key.code)
-    if !ofShortcuts.isEmpty { ofShortcuts.removeAll { $0.key == key } }
+    if !shortcutKeyTimes.isEmpty { shortcutKeyTimes.removeAll { $0.key == key } }
     return true
   }
 
@@ -124,7 +124,7 @@ struct HeldKeys: Sendable {
 
   mutating func remove(_ device: DeviceID) {
     devices.removeAll { $0.device == device }
-    ofShortcuts.removeAll { $0.key.device == device }
+    shortcutKeyTimes.removeAll { $0.key.device == device }
   }
 
   /// The index of `device`, which is added if it is missing.

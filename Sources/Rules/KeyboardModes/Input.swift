@@ -14,8 +14,8 @@ extension Controller {
     case synchronized(DeviceID, [KeyDifference], at: Time)
     /// A device went away; `at` is when that was noticed. Only its own held keys are released.
     case gone(DeviceID, at: Time)
-    /// All devices that are present at the start are open: a key that the previous daemon knew to
-    /// be down, and that none of them holds, is up.
+    /// All devices that are present at the start are open. A key that the previous daemon knew to be
+    /// down is up if none of them holds it.
     case allOpened(at: Time)
     /// A device reported which of its lock LEDs are on, or the kernel was asked. Without a time,
     /// the device is just being opened, and this takes effect with the next input that has a time.
@@ -23,8 +23,8 @@ extension Controller {
     /// A program sent an event.
     case client(ClientEvent, at: Time)
     /// These settings replace the previous ones. States and held keys stay as they are; a press of
-    /// Shift that could still become a tap is forgotten. If the new table of a
-    /// machine lacks its state, it changes to its initial state by the event ``Change/configured``.
+    /// Shift that could still become a tap is forgotten. A machine whose new table lacks the present
+    /// state changes to the initial state by the event ``Change/configured``.
     ///
     /// This case is indirect because it is large and rare among many stored inputs.
     indirect case configured(Settings, at: Time)
@@ -65,7 +65,7 @@ extension Controller {
   }
 }
 
-/// The inputs that a source hands over at once, and the time that it has reached.
+/// The inputs that a source hands over together, and the time that it has reached.
 public struct Batch: Sendable {
   /// The inputs, in the order in which they take effect.
   public var inputs: [Controller.Input]
@@ -74,9 +74,9 @@ public struct Batch: Sendable {
   /// program's event, comes before all inputs of later batches.
   public var reached: Time
 
-  /// No input before this time can follow, so what is due up to this time can happen: it comes before
-  /// an input of the same time. This can be before ``reached``, because the kernel may hand over a key some time after it has stamped it;
-  /// see `Keyboards.lateness`.
+  /// No input before this time can follow. What is due by this time can happen, because it comes before
+  /// an input of the same time. The time can be before ``reached``, because the kernel may hand over a
+  /// key some time after it has stamped it; see `Keyboards.lateness`.
   public var noInputBefore: Time
 
   /// A batch of these inputs; without any, an empty one at time zero.

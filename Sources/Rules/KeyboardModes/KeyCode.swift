@@ -47,7 +47,7 @@ extension KeyCode {
   /// Whether this is Caps Lock or Num Lock.
   public var isLock: Bool { number == 58 || number == 69 }
 
-  /// Whether it is Ctrl, left Alt, Shift or Super.
+  /// Whether it is Ctrl, left Alt, Shift or Meta.
   public var isModifier: Bool { !Modifiers(of: self).isEmpty }
 
   /// Whether it is the button of a pointer, such as a mouse.

@@ -9,10 +9,10 @@ public struct DeviceID: Hashable, Comparable, Sendable {
   /// The device at position `order` in the order of opening.
   public init(order: Int, parent: Int? = nil) { (self.order, self.parent) = (order, parent) }
 
-  /// Whether both are the same device: its number says it.
+  /// Whether both have the same ``order``, and so are the same device.
   public static func == (lhs: DeviceID, rhs: DeviceID) -> Bool { lhs.order == rhs.order }
 
-  /// Hashes the number.
+  /// Hashes ``order``.
   public func hash(into hasher: inout Hasher) { hasher.combine(order) }
 
   /// Whether `lhs` was opened before `rhs`.
@@ -37,7 +37,7 @@ public struct KeyEvent: Hashable, Sendable {
   public let key: KeyCode
   /// The press, release or autorepeat of the key.
   public let action: Action
-  /// Whether it is in the frame of the key event before it on its device, and so has its time.
+  /// Whether it is in the same frame, at the same time, as the key event before it on its device.
   public let continuesFrame: Bool
 
   /// The event of `key` at `time`.

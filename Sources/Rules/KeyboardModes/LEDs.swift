@@ -31,7 +31,7 @@ public struct LEDRules: Hashable, Sendable {
     machine.prefix + state
   }
 
-  /// Rules that keep these LEDs on while a machine is in the state of that name.
+  /// Rules that keep the LEDs of each name on while a machine is in the state of that name.
   public init(_ leds: [String: LEDs] = [:]) {
     self.leds = leds
     used = leds.values.reduce(into: []) { $0.formUnion($1) }
@@ -53,7 +53,7 @@ public struct LEDRules: Hashable, Sendable {
 public struct LEDCommand: Hashable, Sendable {
   /// The LEDs that are to be on.
   public let on: LEDs
-  /// The LEDs that show states: those of them that are not in ``on`` are to be off.
+  /// The LEDs that show states. Those that are not in ``on`` are to be off.
   public let used: LEDs
 
   /// Switches `on` on, and the others of `used` off.

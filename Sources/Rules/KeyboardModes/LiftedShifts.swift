@@ -1,6 +1,6 @@
 /// The Shifts that are up although a hand may hold them: a remapper lifts Shift for a key that is to be
-/// sent without it, and presses it again. keyd does so for its layer `[shift]`, in frames of their own;
-/// the key overrides of firmware do so in the frames of the key.
+/// sent without it, and presses it again. keyd does so for its layer `[shift]`, in separate
+/// frames; the key overrides of firmware do so in the frames of the key.
 ///
 ///     keyd      Shift   P----R          P---R    P: its press, R: its release
 ///               Delete        P--------R         less than 0.5 ms from those of Shift
@@ -10,9 +10,9 @@
 /// - A key that goes down less than 0.5 ms after Shift's release, on the same device, is pressed *with*
 ///   that Shift. A key that types a character is an exception if it goes down in the frame of the release: at
 ///   8 ms of polling, a fast hand often presses the next letter within the frame in which it lets go.
-/// - The Shift is *lifted* from then on, until 0.5 ms after the release of this key, and of those that
-///   go down meanwhile. Pressed again within 0.5 ms of such a release, Shift *continues* its press. A
-///   release in the frame of Shift's return counts only if its key types no character.
+/// - The Shift is *lifted* from then on, until 0.5 ms after this key, and those that go down meanwhile,
+///   are released. If Shift is pressed again less than 0.5 ms after such a release, its press
+///   *continues*. A release in the frame of this press counts only if its key types no character.
 ///
 /// The order within a frame is that of the keyboard's description, so it means nothing. A Shift that
 /// may return in one frame with a release waits for the end of the frame.
@@ -23,12 +23,12 @@ struct LiftedShifts: Sendable {
   private struct Lift: Sendable {
     let shift: DeviceKey
     let released: Time
-    /// The keys that are down and went down meanwhile.
+    /// The keys that went down since then and are down.
     var keys: [(code: KeyCode, types: Bool)] = []
     /// The last release of one of them, and of one that types no character.
     var keyReleased: Time?
     var silentReleased: Time?
-    /// When Shift was pressed again, if that waits for the end of its frame.
+    /// When Shift was pressed again, if this press waits for the end of its frame.
     var returned: Time?
 
     func isOver(at time: Time) -> Bool {
@@ -62,7 +62,7 @@ struct LiftedShifts: Sendable {
     lifts.isEmpty ? nil : lifts.lazy.compactMap(\.returned).first?.advanced(by: .microseconds(1))
   }
 
-  /// Whether `key` is pressed at `time` with a lifted Shift, or with `shift`.
+  /// Whether a press of `key` at `time` is with a lifted Shift; with `shift`, if that is not `nil`.
   ///
   /// - Parameters:
   ///   - inFrame: whether the event before, on this device, is in the same frame.
@@ -89,8 +89,8 @@ struct LiftedShifts: Sendable {
     }
   }
 
-  /// A Shift goes down. Returns whether that counts now: not if it continues its press, and not yet if it
-  /// waits for the end of its frame.
+  /// A Shift goes down. Returns whether it counts now: not if its press continues, and not yet if it waits
+  /// for the end of its frame.
   ///
   /// - Parameter mayWait: whether it may wait for the end of its frame.
   mutating func press(
@@ -117,14 +117,14 @@ struct LiftedShifts: Sendable {
       return lifts.append(lift)
     }
     for index in lifts.indices where lifts[index].shift.device == key.device {
-      guard let place = lifts[index].keys.firstIndex(where: { $0.code == key.code }) else {
+      guard let held = lifts[index].keys.firstIndex(where: { $0.code == key.code }) else {
         continue
       }
-      let types = lifts[index].keys.remove(at: place).types
+      let types = lifts[index].keys.remove(at: held).types
       lifts[index].keyReleased = time
       if !types { lifts[index].silentReleased = time }
     }
-    // A Shift that waits is in the frame of this release.
+    // The press of a Shift that went down in the frame of this release continues.
     lifts.removeAll { $0.returned != nil && $0.silentReleased == $0.returned }
   }
 

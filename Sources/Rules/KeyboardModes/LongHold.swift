@@ -1,5 +1,5 @@
-/// A modifier or a pointer's button that has been held for a minute, as if it were stuck: meanwhile
-/// Shift is part of a shortcut, and what is typed is a command.
+/// A modifier or a pointer's button that has been held for a minute, and so may be stuck. While Ctrl,
+/// left Alt or Meta is stuck, Shift is part of a shortcut, and what is typed is a command.
 public struct LongHold: Hashable, Sendable {
   /// How long a key must be held.
   public static let minDuration = Duration.seconds(60)

@@ -5,9 +5,9 @@ struct Machines: Sendable {
   /// A machine whose rules are a table.
   private struct Table: Sendable {
     var machine: StateMachine<StateTable>
-    /// When the present state was entered; `nil` before the time of an initial state begins.
+    /// When the present state was entered; `nil` for an initial state until ``date(at:)``.
     private(set) var entered: Time?
-    /// When its row by time is due; `nil` if it has none.
+    /// When the present state's row by time is due; `nil` if it has none.
     private(set) var due: Time?
 
     init(_ rules: StateTable) { machine = StateMachine(rules) }
@@ -22,7 +22,7 @@ struct Machines: Sendable {
 
   private var shift: StateMachine<ShiftRules>
   private var tables: [Table]
-  /// When the last press of Shift was found whose own time is unknown.
+  /// When the last press of Shift whose own time is unknown was found.
   private var shiftFound: Time?
 
   /// The states. Their order is that of ``Settings/machines``, between Shift and the locks.
@@ -31,7 +31,7 @@ struct Machines: Sendable {
   /// The changes since ``forgetChanges()``, in order.
   private(set) var changes: [Change] = []
 
-  /// Counts the changes, and the steps that change only the time of a press.
+  /// Counts the changes, the new lists of machines, and the steps that change only the time of a press.
   private(set) var revision = 0
 
   /// Counts the settings that added or removed machines.
@@ -40,7 +40,7 @@ struct Machines: Sendable {
   /// Whether a table has a row by time.
   private var haveRowsByTime: Bool
 
-  /// Whether an initial state may still lack the time of its beginning.
+  /// Whether an initial state may still lack the time at which it was entered.
   private(set) var haveUndated = true
 
   init(_ settings: Settings) {
@@ -68,8 +68,8 @@ struct Machines: Sendable {
     return (since ?? shiftFound)?.advanced(by: timeout)
   }
 
-  /// The row by time that is due first, and the index of its machine: of several due at one time, that of
-  /// the first machine.
+  /// When the first row by time is due, and the index of its machine. Of several due at one time, the one
+  /// of the first machine comes first.
   var tableDue: (time: Time, machine: Int)? {
     var first: (time: Time, machine: Int)?
     for (index, table) in tables.enumerated() {
@@ -127,14 +127,14 @@ struct Machines: Sendable {
 
   // MARK: Time and rules
 
-  /// Begins, at `time`, the stay in each initial state that no change has entered.
+  /// Notes `time` as the time at which initial states were entered, where none is known.
   mutating func date(at time: Time) {
     haveUndated = false
     for index in tables.indices where tables[index].entered == nil { tables[index].enter(at: time) }
   }
 
-  /// Continues with what another controller's snapshot has of Shift and the locks. The states of the
-  /// tables follow by ``setTables(_:from:at:)``.
+  /// Takes over Shift, the locks and the number of the last change from another controller's snapshot.
+  /// ``setTables(_:from:at:notBefore:)`` takes over the states of the tables.
   mutating func resume(_ snapshot: Controller.Snapshot) {
     shift = StateMachine(shift.rules, in: snapshot.shift)
     shiftFound = snapshot.shiftFound ?? snapshot.states.since(.shift)
@@ -153,11 +153,11 @@ struct Machines: Sendable {
     shift = StateMachine(rules, in: shift.state)
   }
 
-  /// Continues the machines of tables, by their names, each in the state that `before` has of it. A machine
-  /// that `before` lacks is in its initial state.
+  /// Replaces the machines whose rules are tables. Each continues in its state in `before`; a machine that
+  /// `before` lacks begins in its initial state.
   ///
-  /// - Parameter least: the time before which nothing is due; `nil` if all is due at its own time.
-  /// - Returns: the indices of the tables that lack their states, for ``setInitialStates(_:at:)``.
+  /// - Parameter least: the time before which no row is due; `nil` if each is due at its own time.
+  /// - Returns: the indices of machines whose tables lack the state, for ``setInitialStates(_:at:)``.
   mutating func setTables(
     _ machines: [Settings.TableMachine], from before: States, at time: Time, notBefore least: Time?
   ) -> [Int] {

@@ -12,9 +12,9 @@
 ///       Home       P--R
 ///       state   on off                the state of the Shift machine
 ///
-///   A typed character, an event of a program, a timeout, a loss of events and new settings close
-///   all open presses: they can no longer be taken back. AltGr does nothing here, and neither do
-///   the codes of game pads, fingers and pens.
+///   A typed character, a program's event for Shift or the keyboard, a timeout of Shift, a loss of
+///   events and new settings close all open presses: they can no longer be taken back. AltGr does
+///   nothing here, and neither do the codes of game pads, fingers and pens.
 ///
 /// With ``Settings/ShiftTrigger/always`` neither rule applies, with `tap` only the first.
 struct OpenShifts: Sendable {
@@ -52,9 +52,9 @@ struct OpenShifts: Sendable {
     if !presses.isEmpty { presses.removeAll(keepingCapacity: true) }
   }
 
-  /// Takes back the earliest press whose key is down, or whose Shift is lifted for `key`, and closes all.
-  /// Returns the state before that press, or `off` if that state's timeout is over by `time`; `nil`,
-  /// and closes none, if there is no such press.
+  /// Takes back the earliest press whose key is down, or lifted for `key`, and closes all presses.
+  /// Returns the state before that press, or `off` if that state's timeout is over by `time`. If there
+  /// is no such press, closes none and returns `nil`.
   mutating func takeBack(
     with key: DeviceKey, at time: Time, _ keys: HeldKeys, _ lifted: LiftedShifts
   ) -> ShiftRules.State? {

@@ -26,8 +26,7 @@ struct OpenUses: Sendable {
   /// In the order of the presses.
   private var uses: [OpenUse] = []
 
-  /// The chords whose machine is told when a device goes away, in the order of their last presses, with
-  /// the device of that.
+  /// The last presses of chords that send an event when their device goes away, in their order.
   private var goneUses: [OpenUse] = []
 
   /// The releases that the daemon before this one awaited, and whose keys no device holds so far.
@@ -111,9 +110,9 @@ struct OpenUses: Sendable {
     return events + Self.events(\.events.gone, of: gone, at: time)
   }
 
-  /// Ends the uses whose release `next` does not bind, and keeps the others as `next` binds them.
+  /// Ends the uses that `next` leaves without later events or without release, and rebinds the others.
   ///
-  /// - Parameter settings: those so far; the events that are returned are of them too.
+  /// - Parameter settings: the settings so far, whose tables have the events that are returned.
   mutating func rebind(
     from settings: Settings, to next: Settings, at time: Time
   ) -> [TimedEvent] {
@@ -165,7 +164,7 @@ struct OpenUses: Sendable {
     return taps + Self.events(\.events.release, of: ended, at: time)
   }
 
-  /// Those events that these uses have, at this time.
+  /// What `event` returns for each of these uses, to be sent with this time.
   private static func events(
     _ event: (OpenUse) -> StateTable.Event?, of uses: [OpenUse], at time: Time
   ) -> [TimedEvent] {
@@ -186,7 +185,7 @@ struct OpenUses: Sendable {
       .min { $0.1 < $1.1 }
   }
 
-  /// The event of the hold that is due first, which then is not due any more.
+  /// Removes the hold that is due first, and returns its event.
   mutating func takeDueHold() -> [TimedEvent] {
     guard let (index, due) = nextHold else { return [] }
     let use = uses[index]
@@ -242,7 +241,7 @@ struct OpenUses: Sendable {
           OpenUse(
             MachineEvents(machine: machine, events: release), DeviceKey(device, code), pressed: nil)
         )
-        // Asked at the end of this batch.
+        // The kernel is asked at the end of this batch.
         nextCheck = Time(microseconds: .min)
       }
     }
@@ -250,8 +249,8 @@ struct OpenUses: Sendable {
     return adopted
   }
 
-  /// All present devices are open: a key of an inherited release that none of them has adopted is
-  /// up.
+  /// All present devices are open: the keys of inherited releases that none of them holds are up.
+  /// Returns the events of these releases.
   mutating func releaseInherited(at time: Time, _ settings: Settings) -> [TimedEvent] {
     guard !inherited.isEmpty else { return [] }
     revision += 1

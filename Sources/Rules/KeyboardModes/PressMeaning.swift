@@ -21,7 +21,7 @@ public enum PressMeaning: Hashable, Sendable {
   var isShift: Bool { if case .shift = self { true } else { false } }
   var isCharacter: Bool { if case .character = self { true } else { false } }
 
-  /// Whether Shift has nothing to do with it, although it is bound.
+  /// Whether it completes only chords with any modifiers, which leave Shift alone.
   var isByAny: Bool { if case .bound(let press) = self { press.isByAny } else { false } }
 }
 
@@ -30,7 +30,7 @@ public struct BoundPress: Hashable, Sendable {
   /// What it sends, for each machine in their order.
   public let uses: [MachineEvents]
   /// Whether only chords with any modifiers match. Such a press leaves Shift alone: it takes no press
-  /// back, ends no tap, and is no other key; and it types nothing.
+  /// back, and it types nothing. The keys that are down can still become taps.
   public let isByAny: Bool
 }
 

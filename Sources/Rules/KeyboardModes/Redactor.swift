@@ -6,7 +6,7 @@
 /// that is neither in use nor bound. A release or repeat has the code of its press. What is left
 /// tells that a character was typed, and when, but not which.
 ///
-/// Keys that are found down together, after opening or a loss, are listed in the order of their
+/// Keys that are found down together, at opening or after a loss, are listed in the order of their
 /// codes, and this order must not tell anything either. So those of one kind share one code, which
 /// goes up when the last of them does: no rule asks how many such keys are down.
 ///
@@ -85,7 +85,7 @@ public struct Redactor: Sendable {
   ///   - inFrame: whether the event before, of this device, is in the same frame; `nil` if the press
   ///     was not seen.
   ///   - shared: the codes that this key may share; its own code is added.
-  /// - Returns: `nil` also for a bounce while another key holds its code down.
+  /// - Returns: `nil` if the key has no code, and for a bounce while another key holds its code down.
   private mutating func press(
     _ key: DeviceKey, at time: Time, _ inFrame: Bool?,
     _ shared: inout [PressMeaning: KeyCode]
@@ -108,7 +108,7 @@ public struct Redactor: Sendable {
 
   /// The code of a release.
   ///
-  /// - Returns: `nil` also while another key holds the code down.
+  /// - Returns: `nil` if the key was not down or has no code, and while another key holds that code down.
   private mutating func release(_ key: DeviceKey, at time: Time) -> KeyCode? {
     guard held.release(key) else { return nil }
     debouncer.release(key, at: time)
@@ -133,7 +133,7 @@ public struct Redactor: Sendable {
 
   /// Replaces the codes, and the order too, which would reveal them: differences come in the order
   /// of their codes. Only what decides changes stays: the order of modifiers, which can be bound
-  /// themselves, the order of bound keys, and between which of these the first character stands.
+  /// themselves, the order of bound keys, and the place of the first character among these.
   /// All releases take effect before the presses.
   private mutating func redact(
     _ differences: [KeyDifference], on device: DeviceID, at time: Time
@@ -184,13 +184,13 @@ public struct Redactor: Sendable {
 
   /// Whether the key keeps its code whatever is held with it.
   private func isAlwaysNeeded(_ key: DeviceKey) -> Bool {
-    // If the release of a bound key was not seen, its next press ends the use that the last one
-    // began, and so must have the same code.
+    // If the release of a bound key was not seen, the key's next press ends the use that its last
+    // press began, so both must have the same code.
     if bindings.boundKeys.contains(key.code), codes[key] == key.code { return true }
     switch key.code.meaning {
     case .shift, .altGr, .bound: return true
-    // While such a key is held, Shift means nothing. If one press of it had another code than the
-    // next, it could seem to be held for ever.
+    // While such a key is held, Shift is part of a shortcut. If two of its presses had different
+    // codes, it could seem to be held for ever.
     case .navigation, .button: return bindings.boundKeys.contains(key.code)
     case .character, .other, .inert: return key.code.isModifier
     }

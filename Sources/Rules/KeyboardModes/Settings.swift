@@ -51,7 +51,7 @@ public struct Settings: Hashable, Sendable {
   public var debounce: Duration
   /// Whether the buttons of pointers count as keys, so that Shift and a click are a shortcut.
   public var pointers: Bool
-  /// The locks that are followed; others are unknown.
+  /// The locks that are followed; the others are always `unknown`.
   public var locks: Set<Lock>
 
   /// The default settings, except for the given arguments.

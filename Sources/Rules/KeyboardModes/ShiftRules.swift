@@ -10,8 +10,8 @@ public import StateMachines
 ///
 /// `shiftUsed` takes presses back: s is the state before them. It is ignored in the state s. `on`
 /// remembers when Shift was pressed, because the next press means capsLock only soon after that.
-/// The absolute value makes the result the same for two keyboards whose timestamps are slightly out
-/// of order as for one keyboard.
+/// Because of the absolute value, two keyboards whose timestamps are slightly out of order give the
+/// same result as one keyboard.
 public struct ShiftRules: DrawableRules, Hashable {
   /// How Shift affects the next character.
   public enum State: Hashable, Sendable {
@@ -55,7 +55,7 @@ public struct ShiftRules: DrawableRules, Hashable {
     }
   }
 
-  /// Two presses closer together than this are capsLock; exactly this far apart they are off. Whole
+  /// Two presses less than this apart give capsLock; exactly this far apart they give off. Whole
   /// microseconds, at least one.
   public let threshold: Duration
 
@@ -87,7 +87,7 @@ public struct ShiftRules: DrawableRules, Hashable {
     case (.on(let since), .shiftPressed(let time)):
       isDoublePress(since, time) ? .capsLock : .off
     case (.on, .characterTyped): .off
-    case (.off, .timedOut): nil  // it was used in time
+    case (.off, .timedOut): nil  // there is no Shift to end
     case (.on, .timedOut): .off
     case (.capsLock, .timedOut): nil  // it is meant to last
     case (.capsLock, .shiftPressed): .off

@@ -38,7 +38,7 @@ public struct States: Hashable, Sendable {
 
   private func entry(_ machine: Machine) -> Entry? { entries.first { $0.machine == machine } }
 
-  /// Notes one more change. One of a machine that is not among ``machines`` changes only the number.
+  /// Notes one more change. If its machine is not among ``machines``, only ``sequence`` changes.
   public mutating func take(_ change: Change) {
     sequence = change.sequence
     guard let index = entries.firstIndex(where: { $0.machine == change.machine }) else { return }
@@ -52,7 +52,7 @@ extension Controller {
   public struct Snapshot: Hashable, Sendable {
     /// The states, and when they were entered.
     public let states: States
-    /// The state of the Shift machine, which knows more than its name in ``states``.
+    /// The state of the Shift machine with its payload; ``states`` has only its name.
     public let shift: ShiftRules.State
     /// When the press of the present `on` was found, if its own time is unknown.
     public let shiftFound: Time?

@@ -1,7 +1,7 @@
 public import StateMachines
 
-/// Rules that are a table: those of the keyboard machine, whose states say what the input area of a chat
-/// program shows (the shipped table ``standard``, or a user's own), and those of a user's own machines.
+/// Rules that are a table: those of the keyboard machine, and those of the user's own machines. The states
+/// of the shipped table, ``standard``, say what the input area of a chat program shows.
 ///
 /// States and events are numbers within their table, so that a transition is one array lookup
 /// whatever the size of the table. Programs receive their names.
@@ -33,11 +33,11 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   /// The next state for one event in one state, by name.
   public typealias Row = Source.Row
 
-  /// A row by time: where a state leads that has lasted so long.
+  /// A row by time: which state follows one that has lasted this long.
   public struct Timeout: Hashable, Sendable {
-    /// How long. Whole microseconds, above zero.
+    /// How long the state lasts. Whole microseconds, above zero.
     public let after: Duration
-    /// The name of the state after it.
+    /// The name of the next state.
     public let next: String
 
     /// A state that has lasted for `after`, rounded up to a whole microsecond, leads to `next`.
@@ -101,7 +101,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
     let next: State
   }
 
-  /// The compiled form of a table, which must have at most ``most`` states and ``most`` events.
+  /// The compiled form of a table, which must have at most ``maxNames`` states and as many events.
   ///
   /// - Parameter timeouts: the rows by time, by the names of their states; all names must be the table's.
   public init(_ table: Source, timeouts: [String: Timeout] = [:]) {
@@ -110,8 +110,8 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
       timeouts: timeouts)
   }
 
-  /// A table of rows that have no faults. It does not search for them: for the shipped rows, that
-  /// would delay the start of every program.
+  /// A table of rows that have no faults. This does not check them: to check the shipped rows would
+  /// delay the start of every program.
   private init(
     states: [String], initial: String, events: [String], rows: [Row],
     timeouts: [String: Timeout] = [:]
@@ -129,8 +129,8 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
     self.events = events.map { Event(number: number($0, all)) }
     var nextStates = [State?](repeating: nil, count: states.count * all.count)
     for row in rows {
-      let place = Int(number(row.state, states)) * all.count + Int(number(row.event, all))
-      nextStates[place] = State(number: number(row.next, states))
+      let index = Int(number(row.state, states)) * all.count + Int(number(row.event, all))
+      nextStates[index] = State(number: number(row.next, states))
     }
     self.nextStates = nextStates
     self.timeouts =
@@ -164,7 +164,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   /// Every state.
   public var states: [State] { namesOfStates.indices.map { State(number: UInt8(clamping: $0)) } }
 
-  /// Every event that the table has, and the one of its rows by time.
+  /// Every event that the table has, and `timedOut` if it has rows by time.
   public var samples: [Sample<Event>] {
     (events + (timeouts.isEmpty ? [] : [.timedOut])).map { Sample($0) }
   }
@@ -183,7 +183,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
 
   /// The state in the row of this pair, or `nil` where there is no such row.
   public func next(_ state: State, on event: Event) -> State? {
-    if event == .timedOut { return limit(of: state)?.next }
+    if event == .timedOut { return compiledTimeout(of: state)?.next }
     // An event of a larger table may be out of range here; it is ignored.
     guard event.number < namesOfEvents.count else { return nil }
     return nextStates[Int(state.number) * namesOfEvents.count + Int(event.number)]
@@ -194,15 +194,16 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
 
   /// The row by time of `state`, if it has one.
   public func timeout(of state: State) -> (after: Duration, event: Event)? {
-    limit(of: state).map { ($0.after, .timedOut) }
+    compiledTimeout(of: state).map { ($0.after, .timedOut) }
   }
 
   /// The row by time of the state of this name, if it has one.
   public func timeout(ofStateNamed name: String) -> Timeout? {
-    state(named: name).flatMap(limit).map { Timeout(after: $0.after, next: self.name(of: $0.next)) }
+    state(named: name).flatMap(compiledTimeout)
+      .map { Timeout(after: $0.after, next: self.name(of: $0.next)) }
   }
 
-  private func limit(of state: State) -> CompiledTimeout? {
+  private func compiledTimeout(of state: State) -> CompiledTimeout? {
     timeouts.isEmpty ? nil : timeouts[Int(state.number)]
   }
 }

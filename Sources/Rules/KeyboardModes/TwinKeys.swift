@@ -5,15 +5,15 @@
 ///     node 2     P--------R         its press is less than 20 ms from that of node 1
 ///     counts   P----------R         all as events of node 1
 ///
-/// The same key on another node of the same physical device (``DeviceID/parent``), pressed less than
-/// 20 ms from a press that counts, is that press, and so is a key that is found down after a loss of
-/// events while the press lasts. The press lasts until the key is up on all these nodes, or until
-/// the node goes away whose events count.
+/// Presses of the same key on two nodes of one physical device (``DeviceID/parent``) are one press if
+/// they are less than 20 ms apart. A key that another node is found to hold after a loss of events
+/// belongs to the press that lasts. The press lasts until the key is up on all these nodes, or until
+/// the node whose events count goes away.
 ///
-/// A node that presses the key again, while others still hold it, presses it anew; but less than
-/// 20 ms after its own release its switch bounced, since the release was not a release yet.
+/// If a node presses the key again while others still hold it, that is a new press. Less than 20 ms
+/// after the node's own release it is a bounce of the switch, and does not count.
 public struct TwinKeys: Sendable {
-  /// Keyboards that are polled every 8 to 10 ms report the second press so late.
+  /// Keyboards that are polled every 8 to 10 ms report the second press this late.
   static let window = Duration.milliseconds(20)
 
   /// A key of a node that is down, or went up less than ``window`` before the last press.
@@ -21,7 +21,7 @@ public struct TwinKeys: Sendable {
     let key: DeviceKey
     /// The key whose events count for it: its own, or that of the node that was first.
     let counted: DeviceKey
-    /// When the press began that counts.
+    /// When the press that counts began.
     let pressed: Time
     var released: Time?
 
@@ -104,7 +104,7 @@ public struct TwinKeys: Sendable {
       add(to: own.counted, since: own.pressed)
       return nil
     }
-    // If no other node holds it, the press that has ended may go on: see ``Debouncer``.
+    // If no other node holds the key, this may be a bounce of the same press: see ``Debouncer``.
     let counted = lasts ? key : own.counted
     add(to: counted, since: time)
     return counted
@@ -116,19 +116,19 @@ public struct TwinKeys: Sendable {
     return isDown(nodes[index].counted) ? nil : nodes[index].counted
   }
 
-  /// Forgets the keys of a device that went away, and returns those of others that are up by that.
+  /// Forgets the keys of a device that went away, and returns the keys of others that this releases.
   private mutating func remove(_ device: DeviceID) -> [DeviceKey] {
     let gone = nodes.filter { $0.key.device == device && $0.isDown }.map(\.counted)
     nodes.removeAll { $0.key.device == device || $0.counted.device == device }
     return gone.filter { $0.device != device && !isDown($0) }
   }
 
-  /// Whether a node holds the key whose events count as those of `counted`.
+  /// Whether a node holds a key whose events count for `counted`.
   private func isDown(_ counted: DeviceKey) -> Bool {
     nodes.contains { $0.counted == counted && $0.isDown }
   }
 
-  /// The nodes that hold the keys that count as held on `device`, and their keys.
+  /// Of keys that count as held on `device`: the nodes that hold them, each with its keys.
   func holding(_ keys: [KeyCode], of device: DeviceID) -> [(device: DeviceID, keys: [KeyCode])] {
     guard !keys.isEmpty else { return [] }
     let twins = nodes.filter {

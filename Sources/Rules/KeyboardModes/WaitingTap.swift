@@ -35,7 +35,7 @@ struct WaitingTap: Sendable {
   /// Waits for the release of `key`, and forgets a press that waited before.
   mutating func press(_ key: DeviceKey, at time: Time) { press = Press(key: key, time: time) }
 
-  /// Notes the release if `key` waits; if the press was too long for a tap, forgets it.
+  /// Notes the release if `key` waits; forgets the press if it was too long for a tap.
   mutating func release(_ key: DeviceKey, at time: Time) {
     guard let waiting = press, waiting.key == key else { return }
     if time.isWithin(timeout, of: waiting.time) { press?.released = time } else { press = nil }

@@ -33,20 +33,20 @@ extension ObservedMachine where R: DrawableRules {
       hooks.filter { hook in
         hook.action != nil
           && !arrows.contains {
-            names(of: hook).fits($0) && isOf(hook, $0[keyPath: state])
+            names(of: hook).fits($0) && concerns(hook, $0[keyPath: state])
               && ($0.from != $0.to || $0.reenters)
           }
       }.map {
         HookFault.neverCalled("\(verb)(\(names(of: $0).from ?? names(of: $0).to ?? "a payload"))")
       }
     }
-    // Callbacks for every state are for what is common to all of them, such as a log.
-    let ofStates = (hooks.exits + hooks.entries).filter {
+    // Callbacks for every state do what all states share, such as writing a log.
+    let stateHooks = (hooks.exits + hooks.entries).filter {
       $0.action != nil && ($0.from ?? $0.to != nil || $0.condition != nil)
     }
     let unnoticed = arrows.filter { arrow in
       arrow.from == arrow.to && !arrow.reenters
-        && ofStates.contains { names(of: $0).fits(arrow) && isOf($0, arrow.to) }
+        && stateHooks.contains { names(of: $0).fits(arrow) && concerns($0, arrow.to) }
         && !(hooks.befores + hooks.afters).contains {
           $0.action != nil && names(of: $0).fits(arrow)
         }
@@ -55,7 +55,7 @@ extension ObservedMachine where R: DrawableRules {
   }
 
   /// Whether the callback has something to do in a state of this name.
-  private func isOf(_ hook: Hook<R>, _ name: String) -> Bool {
+  private func concerns(_ hook: Hook<R>, _ name: String) -> Bool {
     guard let condition = hook.condition else { return true }
     return rules.states.contains { rules.name(of: $0) == name && condition($0) }
   }

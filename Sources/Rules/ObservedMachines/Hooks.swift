@@ -34,8 +34,8 @@ public class Registration {
   @usableFromInline var befores: [Hook<R>] = []
   @usableFromInline var afters: [Hook<R>] = []
   @usableFromInline var entries: [Hook<R>] = []
-  /// Whether a callback is for one event, whose name a step needs only then.
-  @usableFromInline var areByEvent = false
+  /// Whether a callback is for one event; only then does a step need the name of its event.
+  @usableFromInline var useEventNames = false
 }
 
 /// A step, and the names of its states and its event.
@@ -53,7 +53,7 @@ public class Registration {
     to = machine.stateNames.name(of: step.to, rules.name(of:))
     machine.name = to
     event =
-      machine.hooks.areByEvent
+      machine.hooks.useEventNames
       ? step.event.map { machine.eventNames.name(of: $0, rules.name(ofEvent:)) } : nil
     isMove = from != to || step.event.map { rules.reenters(step.from, on: $0) } ?? true
   }
@@ -76,8 +76,8 @@ public class Registration {
 @usableFromInline struct Names<Value> {
   private(set) var texts: [String] = []
   private var numbers: [String: Name] = [:]
-  /// The names of values in one byte, such as enumerations without payloads: to make the text of a
-  /// name takes the library a microsecond or two.
+  /// The names of values of one byte, such as enumerations without payloads: making the text of a name
+  /// takes a microsecond or two.
   @usableFromInline var ofBytes: [Name?] = []
 
   @inlinable mutating func name(of value: Value, _ text: (Value) -> String) -> Name {

@@ -183,7 +183,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   func add(_ hook: Hook<R>, to list: WritableKeyPath<Hooks<R>, [Hook<R>]>) -> Registration {
     hooks[keyPath: list].removeAll { $0.action == nil }
     hooks[keyPath: list].append(hook)
-    if hook.event != nil { hooks.areByEvent = true }
+    if hook.event != nil { hooks.useEventNames = true }
     isWatched = true
     return hook
   }

@@ -1,7 +1,7 @@
 public import StateMachines
 
-/// A shortest sequence of events that takes one arrow of a machine's diagram, for driving what is
-/// built on the machine through everything that it can do.
+/// A shortest sequence of events that takes one arrow of a machine's diagram. The paths of all arrows
+/// drive what is built on the machine through everything that the machine can do.
 public struct Path<R: DrawableRules> {
   /// One step of the path.
   public struct Step {
@@ -39,10 +39,10 @@ extension DrawableRules {
     var seen: Set = [String(describing: initial)]
     // States in the order of their distance from the initial state, each with a shortest way to it.
     var queue: [(state: State, steps: [Path<Self>.Step])] = [(initial, [])]
-    var place = 0
-    while place < queue.count, found.count < drawn.arrows.count {
-      let (state, steps) = queue[place]
-      place += 1
+    var index = 0
+    while index < queue.count, found.count < drawn.arrows.count {
+      let (state, steps) = queue[index]
+      index += 1
       for sample in samples {
         guard let next = next(state, on: sample.event) else { continue }
         let steps = steps + [.init(from: state, event: sample.event, to: next)]

@@ -50,7 +50,7 @@ extension DrawableRules {
       unlisted.append(state)
     }
     let left = Set(arrows.filter { $0.from != $0.to }.map(\.from))
-    // δ is a function: if one arrow has two targets, the samples lack what distinguishes them.
+    // δ is a function: if one origin and label have two targets, a condition is missing.
     let ambiguous = arrows.filter { arrow in
       arrows.contains { $0.from == arrow.from && $0.label == arrow.label && $0.to != arrow.to }
     }

@@ -18,11 +18,11 @@ extension DrawableRules {
     var found: [UndrawnStep] = []
     for _ in 0..<walks {
       guard let step = undrawnStep(events, arrows, &generator) else { continue }
-      let place = found.firstIndex {
+      let index = found.firstIndex {
         ($0.from, $0.to, $0.events.last) == (step.from, step.to, step.events.last)
       }
-      if let place {
-        if step.events.count < found[place].events.count { found[place] = step }
+      if let index {
+        if step.events.count < found[index].events.count { found[index] = step }
       } else {
         found.append(step)
       }

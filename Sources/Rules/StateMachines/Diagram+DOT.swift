@@ -40,7 +40,7 @@ extension Diagram {
       // Graphviz places the start of an edge to the left of its end. So an arrow that leads back is
       // written in reverse, or its label would not be between the states.
       lines +=
-        place(of: edge.from) < place(of: edge.to)
+        index(of: edge.from) < index(of: edge.to)
         ? ["  \(from) -> \(label) [dir=none]", "  \(label) -> \(to)"]
         : ["  \(to) -> \(label) [dir=back]", "  \(label) -> \(from) [dir=none]"]
     }
@@ -55,7 +55,7 @@ extension Diagram {
   private static let labelStyle =
     "shape=plaintext, style=\"\", fontsize=11, width=0, height=0, margin=\"0.06,0.03\""
 
-  private func place(of state: String) -> Int { states.firstIndex(of: state) ?? states.count }
+  private func index(of state: String) -> Int { states.firstIndex(of: state) ?? states.count }
 
   private func attributes(of state: String) -> [String] {
     var attributes: [String] = []

@@ -14,8 +14,8 @@ public struct Diagram: Hashable, Sendable {
     public let to: String
     /// The name of the event.
     public let event: String
-    /// The condition on the payloads of the state and of the event; `nil` if they do not affect the
-    /// transition.
+    /// The condition on the payloads of the state and of the event, and the delay of a timeout; `nil` if
+    /// neither matters.
     public let condition: String?
     /// Whether the state, which is the same before and after the event, is left and entered again.
     public let reenters: Bool
@@ -83,8 +83,8 @@ public struct Diagram: Hashable, Sendable {
   var edges: [(from: String, to: String, labels: [String])] {
     var edges: [(from: String, to: String, labels: [String])] = []
     for arrow in arrows {
-      if let place = edges.firstIndex(where: { $0.from == arrow.from && $0.to == arrow.to }) {
-        edges[place].labels.append(arrow.label)
+      if let index = edges.firstIndex(where: { $0.from == arrow.from && $0.to == arrow.to }) {
+        edges[index].labels.append(arrow.label)
       } else {
         edges.append((arrow.from, arrow.to, [arrow.label]))
       }
@@ -130,7 +130,7 @@ extension DrawableRules {
 }
 
 extension Duration {
-  /// In microseconds, from the largest.
+  /// The units in microseconds, the largest first.
   private static let units: [(size: Int64, name: String)] = [
     (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1000, "ms"),
   ]

@@ -16,8 +16,8 @@ public protocol DrawableRules<State, Event>: Rules {
   /// payload can decide what an event does; otherwise `nil`, as by default.
   func condition(of state: State) -> String?
 
-  /// How long `state` has to last to cause `event`; `nil` if time does not cause it. The default is that of
-  /// ``TimedRules``, and otherwise `nil`.
+  /// How long `state` has to last to cause `event`; `nil` if time does not cause it. The default is
+  /// the timeout of ``TimedRules``, and `nil` for other rules.
   func delay(of event: Event, in state: State) -> Duration?
 }
 

@@ -5,13 +5,13 @@ public protocol TimedRules<State, Event>: Rules {
   func timeout(of state: State) -> (after: Duration, event: Event)?
 }
 
-/// A state machine in which time passes: that of the caller's clock, or a test's.
+/// A state machine in which time passes: the time of the caller's clock, or of a test.
 ///
 /// Times must not go back. What is due comes at its own time, before an event of the same time.
 public struct TimedMachine<R: TimedRules, Instant: InstantProtocol>: RunningMachine
 where Instant.Duration == Duration {
   private var machine: StateMachine<R>
-  /// When the present state was entered; `nil` if the event of its timeout came, and was ignored.
+  /// When the present state was entered; `nil` if the event of its timeout came and entered no state.
   private var entered: Instant?
 
   /// A machine that enters its initial state, or `state`, at this time.
