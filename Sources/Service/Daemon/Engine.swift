@@ -86,8 +86,8 @@ final class Engine {
   }
 
   /// Writes the message of the states and the last `count` changes, at most
-  /// ``StateStore/mostChanges``, and stores it. It always has the last change in the ring, if there is
-  /// one, which may not have been sent yet.
+  /// ``StateStore/mostChanges``, and stores it. If the ring has any change, the message has at
+  /// least the last one, which may not have been sent yet.
   private func commit(_ count: Int, at time: Time) {
     let snapshot = read { $0.snapshot }
     messageStart = ring.latest - Int64(min(max(count, 1), StateStore.mostChanges, ring.count))
