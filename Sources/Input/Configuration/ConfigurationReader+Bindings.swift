@@ -85,7 +85,7 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// Warns if only the release of a chord is bound: perhaps its press is bound with another key.
+  /// Warns if only the release of a chord is bound: perhaps the press is bound to another key.
   /// Warns too if the press and the release send the same event. Such an event enters a state and
   /// leaves it; if another key leaves the state before the release, the release enters it again.
   private mutating func warnOfRelease(by binding: Bound, of machine: Int) {

@@ -15,7 +15,7 @@ public struct ConfigurationText: Hashable, Sendable {
   /// How many drop-ins a file may have.
   public static let mostDropIns = 100
 
-  /// The file with this name and text, which may begin with the mark that Windows puts before UTF-8.
+  /// The file with this name and text; drops the mark that Windows puts before UTF-8.
   public init(name: String, bytes: [UInt8]) {
     self.name = name
     self.bytes = Array(bytes.dropFirst(bytes.starts(with: "\u{feff}".utf8) ? 3 : 0))

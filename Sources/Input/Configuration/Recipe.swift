@@ -36,7 +36,7 @@ public struct Recipe: Sendable {
   }
 
   /// The text with `key` in place of its own key, in comments too; unchanged if either is `nil`. A
-  /// chord also replaces an `Any+` before the own key; a single key leaves it there.
+  /// chord also replaces an `Any+` before its own key; a single key leaves it there.
   public func text(with key: String?) -> String {
     guard let key, let own = self.key else { return text }
     func isInName(_ character: Character?) -> Bool {

@@ -7,8 +7,8 @@ extension Keyboards {
   /// After this many events, at the next end of a frame, the other devices are served.
   private static let turn = 64
 
-  /// The end of a device waits for the events of other devices, for at most this many reads. So many
-  /// reads return more events than the kernel keeps for a device.
+  /// The end of a device waits for the events of other devices, for at most this many reads. So
+  /// many reads return more events than the kernel keeps for a device.
   private static let mostDelays = 64
 
   /// How long after its time stamp a key can be read at the latest, in microseconds. The kernel

@@ -3,7 +3,7 @@ import Wire
 
 /// How far a subscriber is in the sequence of changes.
 struct SubscriberPosition: Equatable {
-  /// The number of the last change that it was sent, or was told that it missed.
+  /// The number of the last change that the subscriber was sent, or was told to have missed.
   var sequence: Int64
 
   /// The machines whose changes it is sent; `nil` for all.

@@ -33,8 +33,8 @@ struct LibinputParser: EntryParser {
   /// The number of devices whose descriptions have begun.
   private var descriptions = 0
 
-  /// The present device's index, once it has an event, an LED or a note, and how many devices have
-  /// an index. Devices without any of these, of which there may be many, get none.
+  /// The present device's index, once it has an event, an LED's state or a note, except `parent`,
+  /// and how many devices have an index. The others, of which there may be many, get none.
   private var device: Int?
   private var count = 0
 

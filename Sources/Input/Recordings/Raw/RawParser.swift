@@ -40,7 +40,7 @@ struct RawParser: EntryParser {
     return .event(InputEvent(time: time, type: type, code: code, value: value))
   }
 
-  /// Throws if all is zeros and no event of the time 0 precedes: a file of zeros is no recording.
+  /// Throws if the record is all zeros but ends no report: a file of zeros is no recording.
   @inline(never)
   private mutating func checkZero(_ rest: UInt64) throws(LineFault) {
     guard isAtZero || rest != 0 else { throw LineFault("the record is all zeros") }

@@ -172,7 +172,7 @@ struct Fields {
   }
 
   /// The hexadecimal number in the next field, without `0x`. Returns `nil` and takes nothing if the
-  /// field is no number or has fewer or more digits. `Number` must have room for the digits.
+  /// field is no number or has not as many digits. `Number` must have room for them.
   @inline(__always)
   mutating func hexadecimal<Number: FixedWidthInteger>(digits: ClosedRange<Int>) -> Number? {
     skipSpace()
@@ -225,7 +225,7 @@ extension Time {
   /// The seconds of events are less than this, which is 34,000 years.
   static var mostSeconds: Int64 { 1 << 40 }
 
-  /// The time with these seconds, less than ``mostSeconds``, and microseconds.
+  /// The time with these seconds, less than ``mostSeconds``, and microseconds, less than a million.
   init(seconds: Int64, microseconds: Int64) throws(LineFault) {
     guard seconds >= 0, 0..<1_000_000 ~= microseconds else {
       throw LineFault("event time \(seconds), \(microseconds) is not seconds and microseconds")
