@@ -8,8 +8,8 @@ extension Configuration {
   /// equal configuration.
   public var yaml: String { lines.map { "\($0)\n" }.joined() }
 
-  /// The lines of ``yaml`` for these files together. The line of a setting that a file has ends in
-  /// a comment with the name of that file.
+  /// The lines of ``yaml`` for these files together. A line whose setting is in the files ends in a
+  /// comment with their names.
   ///
   /// - Parameter warn: receives the warnings; see ``init(merging:warn:)``.
   public static func annotatedYAML(

@@ -50,8 +50,8 @@ public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
 
   /// The errors, each with the line of its file and a mark below the wrong text.
   public var text: TerminalText {
-    let told = errors.flatMap { [$0.text, $0.excerpt].compactMap(\.self) }
-    return (told + rest).joined(separator: "\n")
+    let shown = errors.flatMap { [$0.text, $0.excerpt].compactMap(\.self) }
+    return (shown + rest).joined(separator: "\n")
   }
 
   private var rest: [TerminalText] {
@@ -81,7 +81,7 @@ extension Mark {
 }
 
 /// A fault in a file. A file can have as many faults as values, and a message may need a search for
-/// a similar name, so it is made only when the fault is reported.
+/// a similar name, so a message is made only when its fault is reported.
 struct Fault {
   let mark: Mark
   let message: () -> String

@@ -9,8 +9,8 @@ import Keyboards
 ///         startTalking: [F9]
 ///         stopTalking: [F9 release]
 extension ConfigurationReader {
-  /// Reads the table and the bindings; returns whether the table has no errors. If it has, nothing
-  /// that names states or events is read, because it is unknown which names are right.
+  /// Reads the table and the bindings; returns whether the table has no errors. If it has some, the
+  /// bindings are not read, because it is unknown which names of events are right.
   mutating func readKeyboard(_ node: Node) -> Bool {
     let values = members(of: node, "keyboard", known: SettingNames.keyboard)
     guard values["table"].map({ readTable($0) }) ?? true else { return false }
@@ -30,7 +30,7 @@ extension ConfigurationReader {
   /// Reads the bindings of the machine with this index, whose table is known.
   ///
   /// - Parameters:
-  ///   - kind: what its events are called in messages.
+  ///   - kind: what messages call the events of the machine.
   ///   - first: the first file whose names have to be known.
   mutating func readBindings(
     _ bindings: Node, of machine: Int, each kind: String, since first: Int = 0
@@ -85,7 +85,7 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// Warns if only the release of a chord is bound: perhaps the user gave the press another key.
+  /// Warns if only the release of a chord is bound: perhaps the press is bound to another key.
   /// Warns too if the press and the release send the same event. Such an event enters a state and
   /// leaves it; if another key leaves the state before the release, the release enters it again.
   private mutating func warnOfRelease(by binding: Bound, of machine: Int) {
@@ -106,9 +106,9 @@ extension ConfigurationReader {
     let isAny = parts.names.count > 1 && parts.names[0].lowercased() == "any"
     let names = Array(parts.names.dropFirst(isAny ? 1 : 0))
     var keys: [KeyCode] = []
-    for (place, name) in names.enumerated() {
+    for (index, name) in names.enumerated() {
       guard let key = KeyCode(writtenAs: name) else {
-        let isModifier = place < names.count - 1
+        let isModifier = index < names.count - 1
         fail(
           name.isEmpty ? "a key is missing" : unknownKey(name, isModifier: isModifier), at: node)
         return nil

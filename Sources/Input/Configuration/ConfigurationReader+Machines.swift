@@ -76,7 +76,7 @@ extension ConfigurationReader {
     var timeouts: [String: StateTable.Timeout] = [:]
     var unread = Set(states)
     for pair in pairs {
-      // Neither a name that cannot be one, nor one that occurs again.
+      // Skips invalid and repeated names, which `names` has reported.
       guard let state = pair.key.text, unread.remove(state) != nil else { continue }
       let (node, timeout) = rowsByEvents(pair.value, states, isOwn: true)
       timeouts[state] = timeout
@@ -123,8 +123,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// The names that these nodes have; reports those that are no names, that occur twice, or that are too
-  /// many.
+  /// The names of these nodes; reports invalid and repeated names, and too many.
   private mutating func names(_ nodes: [Node], _ what: String) -> [String] {
     var names: [String] = []
     var known: Set<String> = []

@@ -55,7 +55,7 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// The state that a value names; `nil` after an error. `isOwn` for a machine of the user's own.
+  /// The state that a value names; `nil` after an error. `isOwn`: the machine is the user's own.
   mutating func state(_ node: Node, among states: [String], isOwn: Bool = false) -> String? {
     guard let name = scalar(node) else { return nil }
     if states.contains(name) { return name }
@@ -66,7 +66,7 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// The shipped names, and then those of a list, which may not be among `taken`.
+  /// The shipped names, and then those of a list, which must not be among `taken`.
   private mutating func names(
     _ list: Node?, _ what: String, shipped: [String], taken: [String]
   ) -> [Name] {
@@ -170,14 +170,14 @@ extension ConfigurationReader {
     return (Node(content: .mapping(byEvents), mark: node.mark), timeout)
   }
 
-  /// Reports a circle of rows by time alone: after a sleep of the machine it would be walked many times.
+  /// Reports circles of rows by time alone: after suspend, a circle would be walked many times.
   mutating func checkCircles(_ timeouts: [String: StateTable.Timeout], at node: Node) {
     for state in timeouts.keys.sorted() {
       var path = [state]
       while let next = timeouts[path[path.count - 1]]?.next, path.count <= timeouts.count {
         path.append(next)
         guard next == state else { continue }
-        // Told once, by its first state.
+        // Each circle is reported once, for its first state by name.
         if path.min() == state {
           let circle = path.joined(separator: ", ")
           fail(
@@ -190,8 +190,8 @@ extension ConfigurationReader {
 
   /// Reports declared states that are unreachable, and declared events that no row uses.
   private mutating func check(_ table: StateTable.Source, states: [Name], events: [Name]) {
-    // A table with all shipped rows extends the shipped one, even if it says `replaces`, as
-    // `--print-config` prints it. Shipped states that are unreachable in it are no fault.
+    // A table with all shipped rows extends the shipped one, even if it has `replaces: true`, like
+    // that of `--print-config`. Shipped states that are unreachable in it are no fault.
     let shipped = StateTable.standard
     let isExtended = shipped.rows.allSatisfy(table.rows.contains)
     let unreachable = Set(configuration.settings.keyboard.unreachableStates)

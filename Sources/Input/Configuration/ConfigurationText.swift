@@ -15,7 +15,7 @@ public struct ConfigurationText: Hashable, Sendable {
   /// How many drop-ins a file may have.
   public static let mostDropIns = 100
 
-  /// The file with this name and text, which may begin with the mark that Windows puts before UTF-8.
+  /// The file with this name and text; drops the mark that Windows puts before UTF-8.
   public init(name: String, bytes: [UInt8]) {
     self.name = name
     self.bytes = Array(bytes.dropFirst(bytes.starts(with: "\u{feff}".utf8) ? 3 : 0))
@@ -24,12 +24,12 @@ public struct ConfigurationText: Hashable, Sendable {
   /// The file at `path`, and its drop-ins: the files `*.yaml` in the folder `PATH.d`, in the order
   /// of their names.
   ///
-  /// If `path` is `nil`, the file is that at ``Configuration/systemPath``. The file may be missing; one
-  /// that the user named only if it has drop-ins.
+  /// If `path` is `nil`, the file is that at ``Configuration/systemPath``, which may be missing. A
+  /// file that the user named may be missing only if it has drop-ins.
   /// Throws if a file cannot be read, if there are more than ``mostDropIns``, or if all files
   /// together are larger than ``sizeLimit``.
   ///
-  /// - Parameter mayWait: whether the file may be a pipe or the like, for which the call waits.
+  /// - Parameter mayWait: whether the file may be a pipe or the like, which the call waits for.
   public static func all(
     of path: String?, mayWait: Bool = false
   ) throws(ConfigurationErrors) -> [ConfigurationText] {

@@ -1,8 +1,8 @@
 import KeyboardModes
 import Keyboards
 
-/// Names of keys that keymoded does not read, but knows: the legends of other languages' keyboards,
-/// and the keysyms of xkb where they differ from the kernel's names.
+/// Names that a configuration cannot use for keys, but that errors explain: the legends of other
+/// languages' keyboards, and the keysyms of xkb where they differ from the kernel's names.
 enum OtherKeyName {
   /// The short name of the key that is meant; `nil` if it is not known.
   ///

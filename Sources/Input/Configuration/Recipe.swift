@@ -4,7 +4,7 @@ public import Terminal
 
 /// A drop-in that comes with keymoded, which a person may install with a key of her own.
 public struct Recipe: Sendable {
-  /// Its name, which is that of its file without `.yaml`.
+  /// The name of its file without `.yaml`.
   public let name: String
   private let text: String
 
@@ -19,14 +19,14 @@ public struct Recipe: Sendable {
     }
   }
 
-  /// What it does: the first sentence of the comment at its beginning.
+  /// What it does: the first sentence of the comment that it begins with.
   public var summary: String {
     let comment = text.split(separator: "\n").prefix { $0.hasPrefix("#") }
       .map { $0.drop { "# ".contains($0) } }.joined(separator: " ")
     return comment.places(of: ". ").first.map { "\(comment[..<$0.lowerBound])." } ?? comment
   }
 
-  /// Its key or chord: that of its first binding, whatever the use and without `Any`; `nil` if it binds none.
+  /// The key or chord of its first binding, without `Any` and the use; `nil` if it binds none.
   public var key: String? {
     guard let bindings = text.places(of: "bindings:").first,
       let list = text[bindings.upperBound...].firstIndex(of: "[")
@@ -35,15 +35,15 @@ public struct Recipe: Sendable {
     return ChordText(String(first)).names.drop { $0 == "Any" }.joined(separator: "+")
   }
 
-  /// The text with `key` wherever it has its own, in comments too; as it is without one. A single key
-  /// leaves an `Any+` that stands before it, and a chord replaces that too.
+  /// The text with `key` in place of its own key, in comments too; unchanged if either is `nil`. A
+  /// chord also replaces an `Any+` before its own key; a single key leaves it there.
   public func text(with key: String?) -> String {
     guard let key, let own = self.key else { return text }
     func isInName(_ character: Character?) -> Bool {
       character.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false
     }
     var result = text
-    // From the end, so that the places before stay right.
+    // From the end, so that the places before stay valid.
     for place in text.places(of: own).reversed() {
       let (before, after) = (text[..<place.lowerBound], text[place.upperBound...])
       guard !isInName(before.last), !isInName(after.first) else { continue }
@@ -56,7 +56,7 @@ public struct Recipe: Sendable {
 
   /// The name of the key or chord that is written as `key`.
   ///
-  /// - Throws: the error that a configuration with it would have, or that it names a use too.
+  /// - Throws: the error of a configuration that binds `key`, or an error if `key` has a use too.
   public static func name(ofKey key: String) throws(UsageError) -> String {
     guard ChordText(key).rest.isEmpty else {
       throw UsageError("'\(key)' is neither a key, such as F9, nor a chord, such as Ctrl+Space")
@@ -81,13 +81,13 @@ extension String {
 }
 
 extension ConfigurationText {
-  /// What ``all(of:mayWait:)`` would return if the drop-in `name` had this text; `nil` means that it is
-  /// not there.
+  /// What ``all(of:mayWait:)`` would return if the drop-in `name` had this text or, with `nil`, did
+  /// not exist.
   public static func all(
     of path: String?, if name: String, had text: String?
   ) throws(ConfigurationErrors) -> [ConfigurationText] {
     let new = text.map { [ConfigurationText(name: name, bytes: Array($0.utf8))] } ?? []
-    // The name of the main file is the beginning of the others' names.
+    // The main file stays first, because the others' names begin with its name.
     let files = (try all(of: path).filter { $0.name != name } + new).sorted {
       $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
     }

@@ -51,7 +51,7 @@ private func place(of name: String) -> String? {
 func unknownKey(_ name: String, isModifier: Bool = false) -> String {
   guard name.count != 1 else {
     let key = KeyCode(character: Character(name))
-    let hint = key.map { "; did you mean \($0.shortName)?" } ?? keyViewer
+    let hint = key.map { "; did you mean \($0.shortName)?" } ?? keyViewerHint
     return "'\(name)' is a character, not the name of a key\(hint)"
   }
   if let meant = OtherKeyName.shortName(for: name, isModifier: isModifier) {
@@ -63,8 +63,8 @@ func unknownKey(_ name: String, isModifier: Bool = false) -> String {
   }
   let known = KeyCode.isKernelName(name) ? KeyCode.allNames : KeyCode.allShortNames
   let hint = nearest(to: name, among: known).map { "; did you mean \($0)?" }
-  return "unknown key name '\(name)'\(hint ?? keyViewer)"
+  return "unknown key name '\(name)'\(hint ?? keyViewerHint)"
 }
 
 /// A hint to append to the error about a key that has no similar name.
-private let keyViewer = "; 'keymodectl keys' shows the name of a key that you press"
+private let keyViewerHint = "; 'keymodectl keys' shows the name of a key that you press"

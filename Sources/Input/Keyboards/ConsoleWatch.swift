@@ -4,7 +4,7 @@ import System
 /// Tells when another virtual terminal comes to the front. Each has a Caps Lock of its own, and the kernel
 /// switches the LEDs without telling the readers of a keyboard before that keyboard's next event.
 final class ConsoleWatch {
-  /// The name of the terminal in front.
+  /// A file with the name of the terminal in front.
   private let active: FileDescriptor
   private var source: EventSource?
 

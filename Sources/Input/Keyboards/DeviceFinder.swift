@@ -47,14 +47,12 @@ final class DeviceFinder {
   private let backend: Backend
 
   /// Calls `changed`, from the loop, after nodes appeared or changed: the permissions of a node may
-  /// be set late.
-  ///
-  /// Make the finder before calling ``forEachPresent(_:)``, so that no node is missed in between.
+  /// be set late. Watches from now on, so that a later ``forEachPresent(_:)`` misses no node.
   init(
     _ loop: EventLoop, in places: Places, changed: @escaping () -> Void
   ) throws(SystemError) {
     let timer = try loop.addTimer(handler: changed)
-    // A later report does not put the timer off: many reports could do so for ever.
+    // A later report does not delay the timer: many reports could do so for ever.
     let report = { if !timer.isEnabled { timer.set(after: Self.patience) } }
     // If udev runs, wait for its message: only then are its rules applied, and a node that they
     // exclude must not even be opened.

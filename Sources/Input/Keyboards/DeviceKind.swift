@@ -27,9 +27,9 @@ struct DeviceKind: OptionSet, Hashable {
     }
   }
 
-  /// The kind as the device describes itself, for machines without udev. Keyboards and keys are as
-  /// in udev. A pointer has a button of a mouse, and none of a tablet or a game pad. Its axes do
-  /// not matter, because only its buttons are followed.
+  /// The kind as the device describes itself, if udev does not run or the user named the path.
+  /// Keyboards and keys are as in udev. A pointer has a button of a mouse, and none of a tablet or
+  /// a game pad. Its axes do not matter, because only its buttons are followed.
   init(_ device: DeviceDescription) {
     let keys = device.keys
     func has(_ ranges: ClosedRange<UInt16>...) -> Bool {

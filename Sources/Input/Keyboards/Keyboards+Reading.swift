@@ -7,7 +7,7 @@ extension Keyboards {
   /// After this many events, at the next end of a frame, the other devices are served.
   private static let turn = 64
 
-  /// For how many reads at most the end of a device waits until the events of others are read. That
+  /// The end of a device waits for the events of other devices, for at most this many reads. So
   /// many reads return more events than the kernel keeps for a device.
   private static let mostDelays = 64
 
@@ -15,8 +15,8 @@ extension Keyboards {
   /// takes far less, and the delay is too short to notice.
   public static let lateness: Int64 = 1000
 
-  /// How long after a press of a lock key, or a switch of consoles, the LEDs are asked for, in microseconds:
-  /// the desktop or the kernel has switched them by then.
+  /// How long after a press of a lock key or a switch of consoles the kernel is asked for the LEDs,
+  /// in microseconds: the desktop or the kernel has switched them by then.
   private static let lockPatience: Int64 = 50_000
 
   /// The time on the clock that stamps the keys.
@@ -90,8 +90,8 @@ extension Keyboards {
     return (limit, ended)
   }
 
-  /// Lets devices go that have ended. They end at the present time, so not before the earlier
-  /// events of other devices have taken effect.
+  /// Lets go of the devices that have ended. They end at the present time, so the earlier events of
+  /// other devices take effect first.
   private func letGo(_ ended: [Ended]) {
     if !ended.isEmpty, isMoreLeft || !waiting.isEmpty, delayedEnds < Self.mostDelays {
       delayedEnds += 1
@@ -114,7 +114,7 @@ extension Keyboards {
     }
   }
 
-  /// Has the LEDs asked for once the desktop or the kernel has switched them.
+  /// Asks for the lock LEDs after a while, when the desktop or the kernel has switched them.
   func askForLEDsSoon() {
     watch?.lockTimer.set(at: UInt64(clamping: Self.now.microseconds + Self.lockPatience))
   }

@@ -7,9 +7,9 @@ import Terminal
 public final class Keyboards {
   /// Which devices to follow.
   public enum Selection {
-    /// The devices that the rules allow and that udev classifies, or would if it ran, as keyboards;
-    /// as devices with some keys (`ID_INPUT_KEY`), since consumer keys, such as those for volume and
-    /// dictation, arrive on a node of their own; or as pointers, if `pointers`.
+    /// The devices that the rules allow and that udev classifies, or would if it ran, as keyboards,
+    /// as devices with some keys (`ID_INPUT_KEY`) or, if `pointers`, as pointers. Some keyboards
+    /// have a separate node for keys such as those for volume and dictation.
     case all(DeviceRules, pointers: Bool)
     /// The devices at these paths, now or when they appear, whatever they are.
     case named([String])
@@ -23,7 +23,7 @@ public final class Keyboards {
     case gone(DeviceID, InputDevice)
     /// The device is present, but no longer followed.
     case released(DeviceID, InputDevice)
-    /// A device cannot be opened, or can no longer be read.
+    /// A device cannot be opened or can no longer be read, or the devices cannot be listed.
     case failed(SystemError)
     /// The device is followed, but its LEDs cannot be switched.
     case failedLEDs(DeviceID, InputDevice, SystemError)
@@ -44,14 +44,14 @@ public final class Keyboards {
   @exclusivity(unchecked) var pending: [Controller.Input] = []
   @exclusivity(unchecked) private var reports: [Report] = []
 
-  /// How many devices get their second descriptor at once; see ``InputDevice/prepareForKeysUp()``.
+  /// How many devices get a second descriptor when opened; see ``InputDevice/prepareForKeysUp()``.
   /// People have fewer devices. If a program makes hundreds, clients need the descriptors.
   private static let mostPrepared = 64
 
   /// How many reads in a row have delayed the end of a device.
   var delayedEnds = 0
 
-  /// How many devices were ever opened.
+  /// How many devices were ever opened and followed.
   private var opened = 0
   private let places: DeviceFinder.Places
   private(set) var watch: Watch?
@@ -150,21 +150,21 @@ public final class Keyboards {
     try openSelected()
   }
 
-  /// Removes and returns what belongs in a log since the last call.
+  /// Removes and returns the reports since the last call.
   public func takeReports() -> [Report] {
     let reports = reports
     self.reports = []
     return reports
   }
 
-  /// Switches these LEDs on all devices that are followed now or later. While ``LEDCommand/used`` is
-  /// empty, no device is opened for writing.
+  /// Switches these LEDs on all devices that are followed for their keys, now or later. While
+  /// ``LEDCommand/used`` is empty, no device is opened for writing.
   public func show(_ leds: LEDCommand) {
     self.leds = leds
     for keyboard in followed { showLEDs(of: keyboard) }
   }
 
-  /// Which of `keys` the kernel reports as up on this device, although no input that waits and no
+  /// Which of `keys` the kernel reports as up on this device, although no waiting input and no
   /// unread event of the device releases them.
   public func keysUp(among keys: [KeyCode], on id: DeviceID) -> [KeyCode] {
     guard let index = followed.firstIndex(where: { $0.id == id }) else { return [] }
@@ -185,7 +185,7 @@ extension Keyboards {
     case .named(let paths):
       for path in paths where followedDevice(at: path) == nil { open(path, nil) }
     case .all:
-      // Keyboards first: a recorder writes only the first device's events before it ends.
+      // Keyboards first: a recorder writes the first device's events straight into its recording.
       var others: [DeviceFinder.Node] = []
       try watch?.finder?.forEachPresent { node in
         if node.kind?.contains(.keyboard) == false { others.append(node) } else { follow(node) }
@@ -281,8 +281,8 @@ extension Keyboards {
     }
   }
 
-  /// The number of the physical device, which is that of its first node; `nil` while no other node of
-  /// it is followed, which spares the rule for twins.
+  /// The number of the physical device, which is the `order` of its first node; `nil` while no
+  /// other node of it is followed, because ``TwinKeys`` then has nothing to do.
   private func parent(of device: InputDevice) -> Int? {
     guard let parent = device.parent,
       let first = followed.firstIndex(where: { $0.device.parent == parent })

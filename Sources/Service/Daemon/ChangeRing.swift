@@ -14,7 +14,6 @@ struct ChangeRing {
   /// The number of the last change; 0 before the first.
   private(set) var latest: Int64
 
-  /// How many changes it has.
   var count: Int { changes.count }
 
   /// An empty ring, for the changes after number `latest`.

@@ -27,7 +27,7 @@ final class ConfigurationFile {
   private let path: String?
   private let keep: (([UInt8]) -> Void)?
   private(set) var inForce = InForce.current
-  /// Where the error is for which the last reload was refused; `nil` if it was not.
+  /// Where the first error is, if the last reload was refused; otherwise `nil`.
   private var refusal: String?
 
   /// A warning for the status of the service; `nil` if all is well.
@@ -63,7 +63,7 @@ final class ConfigurationFile {
     }
   }
 
-  /// Reads the file again; `nil` if it is bad and nothing changes.
+  /// Reads the file again; `nil` if it is bad: the configuration in force stays.
   func reload() -> Configuration? {
     reloads += 1
     do throws(ConfigurationErrors) {

@@ -28,13 +28,13 @@ final class ControllerMethods {
   private let sinceBoot: () -> Int64
   private let started: Int64
 
-  /// The last reply to ListMachines, and its rules: a reply may be large, and slow to compute.
+  /// The last reply to ListMachines, and the rules that it shows: a large one is slow to compute.
   private var machines: (shift: ShiftRules, tables: [Settings.TableMachine], reply: [UInt8])?
 
   /// Long replies; all clients that get the same one share its memory.
   private var longReplies: Set<[UInt8]> = []
 
-  /// - Parameter sinceBoot: reads the boot time in microseconds; the clock of a recording differs.
+  /// - Parameter sinceBoot: reads the boot time in microseconds, never the time of a recording.
   init(
     _ service: ModeService, _ configuration: ConfigurationFile,
     sinceBoot: @escaping () -> Int64 = microsecondsSinceBoot
@@ -79,7 +79,7 @@ final class ControllerMethods {
     }
   }
 
-  /// Forgets the changes so far, those of waiting keys too.
+  /// Forgets the changes so far. Reads the waiting keys first, to forget their changes too.
   func forgetChanges() {
     service.advance()
     service.engine.forgetChanges(at: service.source.now)
@@ -145,7 +145,7 @@ final class ControllerMethods {
     return value
   }
 
-  /// The same bytes; a long message is the one copy that all clients share.
+  /// Returns the message; for a long one, the copy that all clients share.
   private func shared(_ message: [UInt8]) -> [UInt8] {
     guard message.count > 1024 else { return message }
     // At most three are current: the texts of the two interfaces, and the devices.

@@ -30,7 +30,7 @@ public final class Daemon {
   /// Makes the parts, takes what the service manager passed, reads the configuration, and checks a
   /// recording. Opens no socket and no device.
   ///
-  /// - Parameter configurationFile: read now, and again by SIGHUP; the system's file if `nil`.
+  /// - Parameter configurationFile: read now, and again on SIGHUP; the system's file if `nil`.
   /// - Throws: `ConfigurationErrors`, `RecordingError`, or `SystemError` of a call of systemd.
   public init(configurationFile: String?, _ source: Source) throws {
     loop = try EventLoop()
@@ -81,7 +81,7 @@ public final class Daemon {
     releaseMemory()
     try loop.run()
     ServiceManager.notify("STOPPING=1")
-    // Gives the LEDs back: they would show old states.
+    // Gives the LEDs back: otherwise they would go on showing old states.
     service.show(LEDRules())
   }
 

@@ -9,8 +9,8 @@ final class Engine {
   // Unchecked for the reason that `EventLoop` has.
   @exclusivity(unchecked) private(set) var ring: ChangeRing
 
-  /// What a subscriber that has the changes up to ``messageStart`` is sent next. The bytes are written
-  /// once: the store keeps the same.
+  /// The next message for a subscriber that has the changes up to ``messageStart``. The store keeps
+  /// the same bytes, so they are written only once.
   @exclusivity(unchecked) private(set) var message: [UInt8] = []
   private(set) var messageStart: Int64 = 0
 
@@ -28,7 +28,7 @@ final class Engine {
   /// The ID of the change sequence.
   let instance: String
 
-  /// The number of the last change before this daemon.
+  /// The number of the last change before the first batch.
   let changesBefore: Int64
 
   /// How often events of a device were lost.
@@ -63,9 +63,9 @@ final class Engine {
     commit(kept.count + changes.count, at: now)
   }
 
-  /// Has the controller process a batch, and returns whether subscribers have to be told: of changes, which
-  /// are then in the ``ring`` and in the store, or that there are other machines. For `keysUp`, see
-  /// ``Controller/take(_:keysUp:taken:)``.
+  /// Has the controller process a batch. Returns whether there is news for subscribers: changes,
+  /// which are then in the ``ring`` and in the store, or another list of machines.
+  /// For `keysUp`, see ``Controller/take(_:keysUp:taken:)``.
   func process(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }
   ) -> Bool {
@@ -85,8 +85,9 @@ final class Engine {
     commit(0, at: time)
   }
 
-  /// Writes the message of the states and the last `count` changes, and stores it. The message has at
-  /// least one change, if the ring has any: perhaps no client has been sent the last one yet.
+  /// Writes the message of the states and the last `count` changes, at most
+  /// ``StateStore/mostChanges``, and stores it. If the ring has any change, the message has at
+  /// least the last one, which may not have been sent yet.
   private func commit(_ count: Int, at time: Time) {
     let snapshot = read { $0.snapshot }
     messageStart = ring.latest - Int64(min(max(count, 1), StateStore.mostChanges, ring.count))
@@ -110,7 +111,6 @@ final class Engine {
   /// - Parameter asking: whether to wake also for `keysUp`, because it can find released keys.
   func wakeTime(asking: Bool) -> Time? { asking ? outlook.wakeTime : outlook.deadline }
 
-  /// The settings in force.
   var settings: Settings { read { $0.settings } }
 
   /// The states of all machines.

@@ -5,7 +5,7 @@ import System
 import Terminal
 import Wire
 
-/// Keyboards as a source of inputs. Logs which devices come and go; the status has their number.
+/// Keyboards as a source of inputs. Logs which devices come and go, and updates the status.
 final class KeyboardSource: InputSource {
   private let keyboards: Keyboards
   private let paths: [String]?

@@ -21,7 +21,7 @@ final class ListeningSocket {
     file = nil
   }
 
-  /// Makes a socket at `path`, where no file is.
+  /// Makes a socket at `path`, where there must be no file.
   init(path: String, access: Access) throws(SystemError) {
     let operation = "listen on"
     let descriptor = try unixSocket(operation, path)

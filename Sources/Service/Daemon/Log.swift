@@ -5,8 +5,8 @@ import Terminal
 
 /// The daemon's log on standard error: lines about its life cycle and warnings, never keys.
 ///
-/// The daemon does not wait for a reader of its log. A line for which there is no room is lost, and
-/// counted in a later one.
+/// The daemon does not wait for a reader of its log. A line that standard error has no room for is
+/// lost, and a later line counts it.
 enum Log {
   /// Logs a normal event.
   static func info(_ message: String) { write(message, priority: 6) }
@@ -37,7 +37,7 @@ enum Log {
     isJournal ? "<\(priority)>\(text)\n" : "\(programName): \(text)\n"
   }
 
-  /// The stream is compared: a child that inherits the variable may have another stream.
+  /// Compares the streams: a child that inherits the variable may have another standard error.
   private static let isJournal: Bool = {
     var status = stat()
     guard let stream = environment("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {

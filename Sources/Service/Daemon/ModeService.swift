@@ -61,7 +61,7 @@ final class ModeService {
     let (before, time) = (engine.ring.latest, batch.reached)
     let (machine, name) = event.address(in: engine.settings)
     process(Batch([.client(event, at: time)], reached: time))
-    // Counts only the event's own changes: the call may also settle a tap of Shift, or a timeout.
+    // Counts only the event's own changes: the call may also cause those of a tap or a timeout.
     return engine.ring.changes(after: before, upTo: engine.ring.latest).contains {
       ($0.machine, $0.event, $0.time) == (machine, name, time)
     }
@@ -76,7 +76,7 @@ final class ModeService {
     leds = configuration.leds
     process(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
     show(configuration.leds)
-    // Before, for the last keys of devices that will be closed; after, for those that were opened.
+    // Reads the last keys of devices that `follow` closes, and then those of devices that it opens.
     advance()
     defer { advance() }
     try source.follow(configuration)
@@ -97,7 +97,7 @@ final class ModeService {
     if hasNews, !leds.used.isEmpty, leds.on(in: engine.states) != on { show(leds) }
   }
 
-  /// Sets the alarm if its time has changed: setting it takes longer than most keys do.
+  /// Sets the alarm if its time has changed: setting it takes longer than processing most keys.
   private func setAlarm() {
     // Clamped, because a recording at unlimited speed makes time jump.
     let time = wakeTime.map { UInt64(clamping: source.bootTime(settling: $0)) }

@@ -9,7 +9,7 @@ struct OwnSockets: ~Copyable {
   /// Keeps a second daemon from replacing the sockets while this one lives.
   private let lock: FileDescriptor
 
-  /// A process serves in this directory already; `process` is `nil` if it is not known which.
+  /// A process serves in this directory already; `process` is `nil` if that process is unknown.
   struct Served: Error, TerminalTextConvertible {
     let directory: String
     let process: PeerProcess?
@@ -71,7 +71,7 @@ private enum Occupant: Equatable {
   case nothing
   /// A socket on which no process listens any more.
   case abandoned
-  /// A socket on which a process listens; `nil` if it is not known which.
+  /// A socket on which a process listens; `nil` if that process is unknown.
   case server(PeerProcess?)
 
   /// - Throws: if the path holds anything but a socket, or the check fails.

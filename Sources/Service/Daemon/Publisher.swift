@@ -3,7 +3,7 @@ import Wire
 
 /// How far a subscriber is in the sequence of changes.
 struct SubscriberPosition: Equatable {
-  /// The number of the last change that it was sent, or was told that it missed.
+  /// The number of the last change that the subscriber was sent, or was told to have missed.
   var sequence: Int64
 
   /// The machines whose changes it is sent; `nil` for all.
@@ -18,8 +18,8 @@ struct SubscriberPosition: Equatable {
 
 /// Sends subscribers the changes.
 ///
-/// A subscriber is a position in the sequence of changes. While its session has unsent bytes, its
-/// position stands still; when it reads again it gets the changes since, or how many it missed.
+/// A subscriber is a session with a position in the sequence of changes. While it has unsent bytes,
+/// the position stands still; afterwards it gets the changes since, or how many it missed.
 final class Publisher {
   /// How many changes of a message are written at once. The next ones are written when these have
   /// been sent, so that a subscriber that does not read costs no more memory.
@@ -27,11 +27,11 @@ final class Publisher {
 
   /// A message, or a part of one with many changes.
   private struct Part {
-    /// The position that its subscribers have before, and the one that they have after it.
+    /// The position of a subscriber before this part, and after it.
     let start, end: SubscriberPosition
     /// The number of the last change when the part was written.
     let latest: Int64
-    /// Whether it tells of missed changes.
+    /// Whether it reports missed changes.
     let isNotice: Bool
     let bytes: [UInt8]
   }
@@ -40,18 +40,18 @@ final class Publisher {
   private let source: any InputSource
 
   // Unchecked for the reason that `EventLoop` has.
-  /// In the order of subscription, which is the order in which they are sent a change.
+  /// In the order of subscription. Each change is sent in this order.
   @exclusivity(unchecked) private var subscribers: [Session] = []
 
   /// How often a client was told that it had missed changes.
   private(set) var missed = 0
 
-  /// Whether the engine's message may be sent: not after a subscriber has joined since it was written,
-  /// because its time would be before that.
-  private var isPresent = false
+  /// Whether the engine's message may be sent. A new subscriber with changes to catch up makes this
+  /// false: the message's time is before the subscription.
+  private var isMessageCurrent = false
 
-  /// The last message that the engine has not written, or its first part. Subscribers at the same
-  /// change share it.
+  /// The last message for all machines that the publisher wrote itself, or its first part.
+  /// Subscribers at the same position share it.
   @exclusivity(unchecked) private var last: Part?
 
   init(_ engine: Engine, _ source: any InputSource) {
@@ -72,7 +72,7 @@ final class Publisher {
 
   /// Sends all subscribers the changes that they have not been sent.
   func publish() {
-    (isPresent, last) = (true, nil)
+    (isMessageCurrent, last) = (true, nil)
     for session in subscribers {
       publish(to: session)
       session.settle()
@@ -81,7 +81,7 @@ final class Publisher {
     }
   }
 
-  /// Sends a subscriber the changes that it has not been sent, until it has to wait.
+  /// Sends a subscriber the changes that it has not been sent, until its socket is full.
   func publish(to session: Session) {
     while var position = session.awaitedPosition {
       guard let bytes = next(for: &position) else {
@@ -124,7 +124,7 @@ final class Publisher {
       passOver(&position)
       guard position.sequence < ring.latest else { break }
       // A message has the time at which it was written, so this subscriber gets a new one.
-      (isPresent, last) = (false, nil)
+      (isMessageCurrent, last) = (false, nil)
       return (nil, position)
     }
     return (MonitorReply(state: state, changes: [], missed: 0), latest)
@@ -141,7 +141,7 @@ final class Publisher {
     if isFirst { passOver(&position) }
     let isMachineListOld = position.machineListRevision != engine.machineListRevision
     guard !isFirst || position.sequence < latest || isMachineListOld else { return nil }
-    if isPresent, isFirst, position.sequence == engine.messageStart,
+    if isMessageCurrent, isFirst, position.sequence == engine.messageStart,
       position.machines?.isSuperset(of: engine.messageMachines) ?? true
     {
       (position.sequence, position.machineListRevision) = (latest, engine.machineListRevision)
@@ -160,8 +160,8 @@ final class Publisher {
     return part.bytes
   }
 
-  /// Moves a subscriber between messages past the changes of machines that it did not ask for, as
-  /// far as the ring still has them.
+  /// Moves a subscriber that is between messages past changes of machines that it did not ask for.
+  /// Does nothing if the ring has lost changes: they may be of machines that it did ask for.
   private func passOver(_ position: inout SubscriberPosition) {
     let ring = engine.ring
     guard let machines = position.machines, ring.hasAll(after: position.sequence) else { return }

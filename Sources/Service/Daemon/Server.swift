@@ -5,13 +5,13 @@ import Wire
 
 /// Accepts connections, and answers their calls.
 final class Server {
-  /// How many clients are served at once.
+  /// How many clients are served at once at most.
   private static let mostSessions = 512
 
   /// How many of them are reserved for the control socket.
   private static let reservedForControl = 16
 
-  /// Memory is given back when most clients have gone, if there were at least this many. It takes
+  /// Memory is given back when most clients have gone, if there were at least this many. That takes
   /// time, so one client that comes and goes must not cause it.
   private static let crowd = 32
 
@@ -109,7 +109,7 @@ final class Server {
   private func endReaders() {
     letGo { $0.access == .reading }
     for listener in listeners where listener.socket.access == .reading {
-      // More than wait at once, so that a flood of new ones keeps nothing else waiting for long.
+      // More than can wait at once; the limit keeps a flood of new ones from blocking the daemon.
       for _ in 0..<65536 {
         let number = accept(listener.socket.number, nil, nil)
         if number >= 0 { close(number) } else if errno == EAGAIN { break }
@@ -172,9 +172,9 @@ final class Server {
     _ = try? sendSome(&reason, to: socket)
   }
 
-  /// Ends the oldest connection on which no call has ever come, if there is one, to make room for a
-  /// new client: programs call at once. Those that have called stay, however long they are idle, so
-  /// that new clients cannot push others out.
+  /// Ends the oldest connection for reading that has never sent a call, if there is one, to make
+  /// room for a new client: programs call at once. Those that have called stay, however long they
+  /// are idle, so that new clients cannot push others out.
   private func endSilent() {
     let silent = sessions.first { $0.access == .reading && !$0.hasCalled }
     silent?.close(with: Self.tooMany)

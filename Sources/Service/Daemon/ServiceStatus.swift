@@ -2,8 +2,7 @@ import System
 
 /// The line that `systemctl status` shows: the number of keyboards and a warning, never a state.
 final class ServiceStatus {
-  /// How many keyboards, and other devices with a bound key, are followed; `nil` while a recording
-  /// is played.
+  /// How many keyboards are followed; `nil` while a recording is played.
   var keyboards: Int? { didSet { notify(unless: keyboards == oldValue) } }
 
   /// A warning about the configuration.

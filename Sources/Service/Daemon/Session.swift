@@ -102,7 +102,7 @@ final class Session {
     switch activity {
     case .streaming: return []
     case .closing, .closed: return awaited
-    // The socket has room, so waiting for that makes the loop call at once for a waiting message.
+    // The socket is writable, so the loop calls at once for a message that has arrived already.
     case .answering, .finishing: return incoming.hasMessage ? .writable : .readable
     }
   }

@@ -5,13 +5,13 @@ import Wire
 
 /// The states in memory that outlives the daemon, so that a restart keeps them.
 ///
-/// One of two slots counts. It has the last message, as subscribers are sent it, and then a JSON object and
-/// a NUL with what only the next daemon needs. The end of older, longer contents may follow.
+/// One of two slots counts. It has the last message for subscribers, then a JSON object with what
+/// only the next daemon needs, and a NUL. The end of older, longer contents may follow.
 final class StateStore {
   /// What the next daemon continues from.
   struct Contents: Hashable {
     let state: StateMessage
-    /// The state of the Shift machine, which knows more than its name in ``state``.
+    /// The state of the Shift machine; ``state`` has only its name.
     let shift: ShiftRules.State
     /// See ``Controller/Snapshot/shiftFound``.
     let shiftFound: Time?
@@ -26,11 +26,11 @@ final class StateStore {
     }
   }
 
-  /// Of how many keys the awaited releases are kept. More are hardly ever awaited at once.
+  /// The awaited releases of at most this many keys are kept; more are hardly ever awaited.
   private static let mostKeys = 6
 
-  /// How many of the last changes are kept: what one release can make, a tap and a release for each machine
-  /// that keys serve.
+  /// How many of the last changes are kept. One release of a key can make so many: a tap and a
+  /// release for each machine that keys serve.
   static let mostChanges = 2 * (1 + Machine.maxOwn)
 
   /// What the previous daemon left; `nil` if it is invalid, or if there was none.
@@ -51,7 +51,7 @@ final class StateStore {
 
   /// Replaces the states. They are kept once this returns.
   ///
-  /// - Parameter message: a reply of `Monitor` with at most ``mostChanges``, the NUL included.
+  /// - Parameter message: a reply of `Monitor` with at most ``mostChanges`` changes, and its NUL.
   func commit(_ message: [UInt8], _ snapshot: Controller.Snapshot) {
     bytes.removeAll(keepingCapacity: true)
     bytes.appendJSON { json in

@@ -38,9 +38,9 @@ public struct Client: Sendable {
 
   /// The updates from now on.
   ///
-  /// The sequence does not end by itself: where there is no daemon, or no permission to read, it waits
-  /// for that. It ends when the task is cancelled, and throws if waiting would not help, such as for an
-  /// invalid reply.
+  /// The sequence does not end by itself: it waits for a daemon that is missing, and for the
+  /// permission to read. It ends when the task is cancelled, and throws if waiting would not help,
+  /// such as for an invalid reply.
   public var changes: Changes { changes(of: nil) }
 
   /// The updates from now on, with the changes of these machines only, of which there must be at

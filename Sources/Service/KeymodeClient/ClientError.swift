@@ -7,8 +7,8 @@ public enum ClientError: Error, Hashable, TerminalTextConvertible {
   case noDaemon(path: String)
   /// This user may not use the socket at this path, but members of the group may, if there is one.
   case permissionDenied(path: String, group: String?)
-  /// The daemon behind the socket at this path did not accept a connection or a call, or did not
-  /// answer one, by the deadline.
+  /// The daemon behind the socket at this path has no room for a connection or a call, or did not
+  /// answer the call by the deadline.
   case noAnswer(path: String)
   /// The daemon ended the connection.
   case connectionLost
@@ -21,7 +21,7 @@ public enum ClientError: Error, Hashable, TerminalTextConvertible {
   /// The calling task was cancelled.
   case cancelled
 
-  /// Whether the socket at this path is that of which keymoded-seat.service changes the permissions.
+  /// Whether keymoded-seat.service changes the permissions of the socket at this path.
   package static func isForPerson(_ path: String) -> Bool {
     path == "\(SocketDirectory.system)/\(SocketDirectory.stateSocket)"
   }

@@ -57,8 +57,8 @@ final class Connection {
     }
   }
 
-  /// Sends a call. The socket has room for any call that the daemon would read; one for which it
-  /// has none ends in ``ClientError/noAnswer(path:)``.
+  /// Sends a call. The socket has room for any call that the daemon would read; a larger one ends
+  /// in ``ClientError/noAnswer(path:)``.
   func send(_ call: Call) throws(ClientError) {
     var rest = call.message[...]
     // If the daemon has closed the connection, a reply that it sent before can still be read.
@@ -74,7 +74,7 @@ final class Connection {
     }
   }
 
-  /// The parameters of the next reply that has been read; `nil` if it has not been read completely.
+  /// The parameters of the next reply; `nil` if no whole reply has been read.
   ///
   /// - Throws: ``ClientError/refused(name:parameters:)`` if the reply is an error, and
   ///   ``ClientError/badReply(_:)`` if it is invalid or too long.

@@ -2,8 +2,8 @@ import Glibc
 
 /// An answer that the daemon has not given yet.
 ///
-/// Wait until ``descriptor`` is readable, then call ``advance()``; and so on until that returns the
-/// answer, or throws. After the answer, the same can be asked again.
+/// Wait until ``descriptor`` is readable, then call ``advance()``; repeat this until it returns the
+/// answer, or throws. After the answer, ``ask(until:)`` asks the same again.
 package final class PendingAnswer<Answer> {
   private let request: Request<Answer>
   private let connection: Connection
@@ -46,7 +46,7 @@ package final class PendingAnswer<Answer> {
     defer { if isOver { wakeup.stop() } }
     try connection.read()
     if let reply = try connection.nextReply() { return try request.answer(reply) }
-    // Looked at last, because an answer that has come in time may be read late.
+    // Checked last, because an answer that has come in time may be read late.
     if deadline <= .now { throw .noAnswer(path: connection.path) }
     isOver = false
     return nil

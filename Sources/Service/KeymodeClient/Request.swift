@@ -10,7 +10,7 @@ package struct Request<Answer> {
 }
 
 extension Request {
-  /// - Parameter what: what the answer is, for the error.
+  /// - Parameter what: what the error calls the answer.
   fileprivate init(
     _ call: Call, on endpoint: Endpoint, _ what: String, _ read: @escaping (JSON) -> Answer?
   ) {

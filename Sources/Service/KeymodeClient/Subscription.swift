@@ -6,9 +6,9 @@ import Wire
 ///
 ///     away ── connects ──> asked ── states ──> connected ── the daemon goes ──> away …
 ///
-/// While it is away it tries to connect, at first often and then once a second; without permission, once
-/// the folder of the sockets tells that it has changed. A new connection resumes after the last change,
-/// which it names by number and instance.
+/// While it is away it tries to connect, at first often and then once a second. Without permission,
+/// it tries again when the folder of the sockets changes. A new connection resumes after the last
+/// change, which it names by number and instance.
 ///
 /// Wait until ``descriptor`` is readable, then call ``advance()``.
 package final class Subscription {
@@ -35,10 +35,10 @@ package final class Subscription {
   private var last: (sequence: Int64, instance: String)?
   /// The machines of the last message. A new configuration may have others.
   private var known: [Machine] = []
-  /// Since when there is no daemon; `nil` unless an update has reported that.
+  /// Since when there is no connection; `nil` unless an update has reported that.
   private var absence: SuspendingClock.Instant?
-  /// The folder of the sockets, while this user lacks the permission: a socket that one may not read
-  /// cannot be watched itself. `nil` in a folder that one may not read either.
+  /// The folder of the sockets, while this user lacks the permission: a user cannot watch a socket
+  /// itself without the permission to read it. `nil` if the user may not read the folder either.
   private var folder: FolderWatch?
   /// Whether this user lacked the permission at the last attempt.
   private var isDenied = false
@@ -73,7 +73,7 @@ package final class Subscription {
       wakeup.stop()
       phase = .over(error)
       if updates.isEmpty { throw error }
-      // What happened before the error is told first.
+      // The updates from before the error come first.
       try? wakeup.wait(for: nil, until: .now)
     }
     return updates
@@ -83,7 +83,7 @@ package final class Subscription {
     switch phase {
     case .away(let time):
       let hasChanged = folder?.hasChanged() == true
-      // The folder may be another one by now.
+      // By now, another folder may be at the path.
       if hasChanged { unwatch() }
       if hasChanged || time.map({ $0 <= .now }) == true { try connect() }
     case .asked(let connection, let deadline): try awaitStates(connection, deadline)
@@ -128,8 +128,8 @@ package final class Subscription {
     try stayAway(until: .now.advanced(by: delay))
   }
 
-  /// Reports that this user lacks the permission, once, and waits until the folder changes: another
-  /// person is in front, or a new socket exists before its group may use it.
+  /// Reports once that this user lacks the permission, and waits until the folder changes. The user
+  /// may come to the front; and a new socket exists before its group gets the permission.
   private func awaitPermission(_ error: ClientError) throws(ClientError) {
     if !isDenied { updates.append(.disconnected(error)) }
     (absence, isDenied) = (absence ?? .now, true)
@@ -194,7 +194,7 @@ package final class Subscription {
     try takeChanges(connection)
   }
 
-  /// Takes all messages that have been read: the descriptor does not become readable for those.
+  /// Takes all messages that have been read: the descriptor does not become readable for them.
   private func takeChanges(_ connection: Connection) throws(ClientError) {
     while let reply = try connection.nextReply() {
       take(try Request.changes().answer(reply), isFirst: false)

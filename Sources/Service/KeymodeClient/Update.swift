@@ -11,7 +11,7 @@ public import Wire
 ///     .states  .change  .missed(12) .states  .change               read too slowly
 ///     .states  .disconnected  .missed(nil) .states                 restarted without a memory
 public enum Update: Sendable, Hashable {
-  /// The present states: at first, after missed changes, and after reconnecting.
+  /// The present states: first, after missed changes or a reconnect, and when the machines change.
   case states(StateMessage)
   /// One transition of one machine.
   case change(Change)

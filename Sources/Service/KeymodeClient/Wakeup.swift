@@ -20,7 +20,7 @@ final class Wakeup {
     }
   }
 
-  /// Waits only for this descriptor and this time. The descriptor before must still be open.
+  /// Waits only for this descriptor and this time. The previous descriptor must still be open.
   func wait(for next: Int32?, until deadline: SuspendingClock.Instant?) throws(ClientError) {
     stop()
     timer.set(after: deadline.map { SuspendingClock.now.duration(to: $0) })

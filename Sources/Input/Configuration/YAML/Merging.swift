@@ -11,7 +11,7 @@ extension Node {
     "machines.*.bindings", "devices", "leds",
   ]
 
-  /// The groups of any names.
+  /// The groups whose names the user chooses.
   private static let open = ["keyboard.table.rows", "machines", "machines.*.rows"]
 
   /// The values of several files as one.

@@ -135,7 +135,7 @@ struct Parser: ~Copyable {
   private func problem() -> YAMLError {
     let message = parser.pointee.problem.map { String(cString: $0) } ?? "not YAML"
     if parser.pointee.error == YAML_READER_ERROR {
-      // libyaml decodes a whole buffer before it parses it: only the byte offset is the error's.
+      // libyaml decodes a whole buffer before it parses it, so only the offset locates the error.
       return YAMLError(
         message.mentions("UTF-8") ? "not UTF-8: \(message)" : message,
         at: end(of: text.prefix(Int(parser.pointee.problem_offset))))
@@ -150,7 +150,7 @@ struct Parser: ~Copyable {
     if ["start any token", "tab character"].contains(where: message.mentions), rest.first == "\t" {
       return YAMLError("this is a tab; indent with spaces", at: mark)
     }
-    // A name alone on the line before.
+    // Perhaps a name alone on the line before lacks its colon.
     if ["mapping values", "expected ':'", "expected key"].contains(where: message.mentions),
       let fault = Self.colonMissing(in: lines, before: mark.line, file: file)
     {
@@ -175,8 +175,8 @@ struct Parser: ~Copyable {
     (problem: "start any token", hint: "indent with spaces, and quote special characters"),
   ]
 
-  /// The error that the last line before this one, comments apart, is a name without its colon; `nil`
-  /// if it is anything else.
+  /// The error in the last line before `end` that has more than a comment: a name without its
+  /// colon, or a comment that does not begin with `#`; `nil` if the line is anything else.
   private static func colonMissing(
     in lines: [Substring], before end: Int, file: Int
   ) -> YAMLError? {

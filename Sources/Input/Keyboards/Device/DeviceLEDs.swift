@@ -23,18 +23,18 @@ public final class DeviceLEDs {
     all = device.leds
   }
 
-  /// Switches the LEDs as `order` says. LEDs that this object switched on and that are not in
+  /// Switches the LEDs as `command` says. LEDs that this object switched on and that are not in
   /// ``LEDCommand/used`` any more are switched off.
   ///
   /// - Returns: the error; `nil` if there was none, or the same one as before.
-  public func show(_ order: LEDCommand) -> SystemError? {
-    let used = order.used.intersection(all)
+  public func show(_ command: LEDCommand) -> SystemError? {
+    let used = command.used.intersection(all)
     if used.isEmpty, descriptor == nil {
       lastError = nil
       return nil
     }
     do throws(SystemError) {
-      try set(order.on.intersection(used), of: used.union(on))
+      try set(command.on.intersection(used), of: used.union(on))
       if used.isEmpty { close() }
       lastError = nil
       return nil

@@ -106,8 +106,8 @@ public final class InputDevice {
   /// Its bus, a `BUS_*` of `linux/input.h`.
   var bus: UInt16 { UInt16(truncatingIfNeeded: libevdev_get_id_bustype(device)) }
 
-  /// What it has in common with the other nodes of the same physical device and with no other
-  /// device; `nil` if it does not tell, as most devices of uinput.
+  /// A text that all nodes of one physical device share, and no node of another; `nil` if the
+  /// device does not tell, as most devices of uinput.
   ///
   /// It is the port, which the nodes tell as `usb-0000:00:14.0-3/input0` and `…/input1`, and the
   /// serial number or address: by Bluetooth, the port is the same for all keyboards.
@@ -129,7 +129,7 @@ public final class InputDevice {
     return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
   }
 
-  /// Those of the delivered keys that are down after the events read so far.
+  /// The delivered keys that are down after the events read so far.
   public var keysDown: [KeyCode] {
     delivered.compactMap(KeyCode.init).filter { key in
       libevdev_get_event_value(device, UInt32(EV_KEY), UInt32(key.number)) != 0
@@ -184,9 +184,9 @@ public final class InputDevice {
     return report
   }
 
-  /// Asks the kernel which lock LEDs are on, which no event tells while another program has grabbed
-  /// the device, and returns those that differ from ``lockLEDs``; `nil` if there are none, if the
-  /// kernel cannot be asked, or if there are unread events.
+  /// Asks the kernel which lock LEDs are on, because a grab by another program hides their events.
+  /// Returns those that differ from ``lockLEDs``; `nil` if none differs, if the kernel cannot be
+  /// asked, or if there are unread events.
   ///
   /// When asked, the kernel drops unread events of LEDs; its answer includes what they changed.
   public func changedLEDs() -> LEDReport? {
@@ -268,7 +268,7 @@ public final class InputDevice {
 }
 
 extension LEDs {
-  /// The LEDs of a device, or those of them to which `isIncluded` applies.
+  /// The LEDs of a device for which `isIncluded` is true.
   fileprivate init(of device: OpaquePointer, where isIncluded: (UInt32) -> Bool = { _ in true }) {
     let numbers = (0..<UInt32(LED_MAX)).filter {
       libevdev_has_event_code(device, UInt32(EV_LED), $0) == 1 && isIncluded($0)

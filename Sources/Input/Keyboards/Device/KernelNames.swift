@@ -20,8 +20,8 @@ extension KeyCode {
     self.init(number)
   }
 
-  /// The keys by those of the header's names that libevdev, or an older version of it, lacks: second
-  /// names of keys, beginnings of ranges, and new keys.
+  /// Names in the kernel's header that libevdev, or an older version of it, lacks: second names of
+  /// keys, beginnings of ranges, and new keys.
   static let otherNames = [
     "KEY_MIN_INTERESTING": 0x71, "KEY_HANGUEL": 0x7a, "KEY_SCREENLOCK": 0x98,
     "KEY_DIRECTION": 0x99, "KEY_DASHBOARD": 0xcc, "KEY_BRIGHTNESS_ZERO": 0xf4, "KEY_WIMAX": 0xf6,

@@ -27,7 +27,7 @@ extension KeyCode {
   /// The names of all keys that the kernel's header had when libevdev was built.
   public static let allNames = kernelNames.map(\.name)
 
-  /// All short names: the one of each key, and further ones.
+  /// All short names: the one of each key, and the aliases.
   public static let allShortNames =
     kernelNames.map { KeyName.short(ofKernelName: $0.name) }.filter { !isKernelName($0) }
     + KeyName.aliases.map(\.name)

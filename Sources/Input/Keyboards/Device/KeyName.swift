@@ -20,7 +20,7 @@ enum KeyName {
     ("Previous_Song", "KEY_PREVIOUSSONG"),
   ]
 
-  /// Keys that PC keyboards lack, although they have a key with this label.
+  /// Keys that PC keyboards lack: another key there has this label.
   private static let rare = ["KEY_MENU", "KEY_PRINT"]
 
   /// Further short names that are read, but never shown.
@@ -47,7 +47,7 @@ enum KeyName {
     "`": "KEY_GRAVE", "[": "KEY_LEFTBRACE", "]": "KEY_RIGHTBRACE",
   ]
 
-  /// The name that is shown for a key: the kernel's name if a short one would name another key.
+  /// The name to show for a key; the kernel's for buttons, and if the short one is another key's.
   static func short(ofKernelName name: String) -> String {
     if let pair = preferred.first(where: { $0.kernelName == name }) { return pair.name }
     guard name.hasPrefix("KEY_"), !rare.contains(name) else { return name }

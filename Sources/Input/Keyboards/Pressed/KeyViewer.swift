@@ -13,12 +13,12 @@ public final class KeyViewer {
   private let show: (TerminalText) throws(SystemError) -> Void
   private let notify: (TerminalText) -> Void
   private var signals: [EventSource] = []
-  /// Wakes the viewer to tell that a key is not released.
+  /// Wakes the viewer to show that a key is not released.
   private var timer: EventSource?
   private var presses: KeyPresses
   private var names: [DeviceID: String] = [:]
-  /// The long holds that were told.
-  private var told: Set<LongHold> = []
+  /// The long holds that the user was warned of.
+  private var warned: Set<LongHold> = []
   /// Whether all keyboards that are present have been opened.
   private var isStarted = false
   /// The error of the first keyboard that cannot be opened at the start.
@@ -68,14 +68,14 @@ public final class KeyViewer {
     for case .followed(let id, let device) in reports { names[id] = device.name }
     for press in presses.take(batch, keysUp: { keyboards.keysUp(among: $0, on: $1) }) {
       show(press)
-      for hold in keyboards.longHolds where told.insert(hold).inserted {
+      for hold in keyboards.longHolds where warned.insert(hold).inserted {
         notify(Self.warning(of: hold))
       }
     }
     if let time = presses.wakeTime {
       timer?.set(at: UInt64(clamping: Keyboards.bootTime(settling: time)))
     }
-    for report in reports { take(report) }
+    for report in reports { handle(report) }
   }
 
   /// The warning of a key that may be stuck.
@@ -99,7 +99,7 @@ public final class KeyViewer {
     return "\(press.text)\(padding)  \(names[press.device] ?? "")"
   }
 
-  private func take(_ report: Keyboards.Report) {
+  private func handle(_ report: Keyboards.Report) {
     switch report {
     case .followed: break
     case .gone(let id, let device), .released(let id, let device):

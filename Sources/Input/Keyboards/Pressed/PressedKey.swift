@@ -2,14 +2,14 @@ public import KeyboardModes
 import System
 import Terminal
 
-/// A press of a key, in words: what the key is called in a configuration, and what its press does.
-/// Or how long after its press the key was released.
+/// A press of a key in words: the name of the key in a configuration, and what the press does. Or
+/// the release of a key, or that a key is not released.
 public struct PressedKey: Hashable, Sendable {
   /// The device of the key.
   public let device: DeviceID
   /// The key, after the modifiers that are held with it, and what the press does: the event that it
   /// sends, `modifier`, or `free` if it does nothing: `Super+V, free`. Or the key and when it was
-  /// released: `V, released after 80 ms`, `V, not released after 2 s`.
+  /// released: `V, released after 80ms`, `V, not released after 2s`.
   public let text: String
 }
 
@@ -17,25 +17,25 @@ public struct PressedKey: Hashable, Sendable {
 public struct KeyPresses {
   private var controller: Controller
 
-  /// The keys that are down, of those whose presses were returned: since when, and whether it was
-  /// told that they are not released.
-  private var down: [Held: (since: Time, isTold: Bool)] = [:]
+  /// The keys that are down and whose presses were returned: since when, and whether it was
+  /// reported that they are not released.
+  private var down: [Held: (since: Time, isReported: Bool)] = [:]
 
   private struct Held: Hashable {
     let device: DeviceID
     let key: KeyCode
   }
 
-  /// After so long without a release, that is told.
+  /// A key that is down so long is reported as not released.
   private static let longPress = Duration.seconds(2)
 
-  /// People hold a key longer, in microseconds. Keys that a laptop handles itself send both at once.
+  /// In microseconds; people hold a key longer. A key that a laptop handles itself is up at once.
   private static let shortestPress = 15_000
 
-  /// When to take the next batch at the latest, to tell that a key is not released; `nil` if none has
-  /// to be.
+  /// When to take the next batch at the latest, to report that a key is not released; `nil` if no
+  /// such key is down.
   public var wakeTime: Time? {
-    down.values.filter { !$0.isTold }.map(\.since).min().map {
+    down.values.filter { !$0.isReported }.map(\.since).min().map {
       Time(microseconds: $0.microseconds &+ Self.longPress.wholeMicroseconds)
     }
   }
@@ -59,8 +59,8 @@ public struct KeyPresses {
     for (input, press) in taken {
       if let shown = note(press, of: input) { presses.append(shown) }
     }
-    for (held, (since, isTold)) in down
-    where !isTold && since < batch.noInputBefore
+    for (held, (since, isReported)) in down
+    where !isReported && since < batch.noInputBefore
       && !since.isWithin(Self.longPress, of: batch.noInputBefore)
     {
       down[held] = (since, true)

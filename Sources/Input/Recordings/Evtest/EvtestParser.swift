@@ -6,9 +6,9 @@ import KeyboardModes
 ///     Event: time 1420070400.123456, -------------- SYN_REPORT ------------
 ///     Event: time 1420070400.234567, >>>>>>>>>>>>>> SYN_DROPPED <<<<<<<<<<<<
 ///
-/// Of the header, the ids count, and the LEDs that were on or off; all else is passed over. Types and
-/// codes are parsed as numbers, because their names have changed over the years. Source: evtest.c of
-/// freedesktop.org's evtest.
+/// Of the header, only the ids and the states of LEDs are parsed. Types and codes are parsed as
+/// numbers, because their names have changed over the years. Source: evtest.c of freedesktop.org's
+/// evtest.
 struct EvtestParser: EntryParser {
   private(set) var isRecognized = false
 

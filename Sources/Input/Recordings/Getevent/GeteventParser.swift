@@ -24,7 +24,7 @@ struct GeteventParser: EntryParser {
   /// The path of the last event's device, with the colon, and its number.
   private var last: (path: [UInt8], number: Int) = ([], 0)
 
-  /// Names of keys and their codes, each where ``code(_:_:)`` looks for it: libevdev takes long.
+  /// The codes of keys by name, at the index that ``code(_:_:)`` computes: libevdev takes long.
   private var codes = [(name: [UInt8], code: UInt16)](repeating: ([], 0), count: 256)
 
   /// What the lines before this one are: events; the description of a device, with lists of codes; or
@@ -50,7 +50,7 @@ struct GeteventParser: EntryParser {
       return nil
     }
     guard let code = try code(&fields, type) else {
-      // A key that only Android names does not matter here, and neither does an LED of no lock.
+      // Keys that only Android names do not matter here, and neither do LEDs of no lock.
       guard fields.next() != nil else { throw Self.unknown }
       return nil
     }
@@ -90,7 +90,7 @@ struct GeteventParser: EntryParser {
     return nil
   }
 
-  /// How the lines of a device's description begin, and messages of getevent.
+  /// How the lines of a device's description and the messages of getevent begin.
   private static let descriptions: [StaticString] = [
     "add device ", "bus: ", "vendor ", "product ", "version ", "version: ", "name: ", "location: ",
     "id: ", "events:", "input props:", "could not ", "scan dir failed for ",
@@ -204,7 +204,7 @@ struct GeteventParser: EntryParser {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
     guard let name = fields.next() else { throw Self.unknown }
     if type == InputEvent.key {
-      // These factors give no two common keys the same place.
+      // These factors give no two common keys the same index.
       let (middle, end) = (Int(name[name.count / 2]), Int(name[name.count - 1]))
       let index = (end + 4 * middle + 52 * name.count) & 255
       if name.equals(codes[index].name) { return codes[index].code }

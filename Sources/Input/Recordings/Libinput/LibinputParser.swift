@@ -33,8 +33,8 @@ struct LibinputParser: EntryParser {
   /// The number of devices whose descriptions have begun.
   private var descriptions = 0
 
-  /// The present device's index, once it has an event, and how many devices have events. Devices
-  /// without events, of which there may be many, get no index.
+  /// The present device's index, once it has an event, an LED's state or a note, except `parent`,
+  /// and how many devices have an index. The others, of which there may be many, get none.
   private var device: Int?
   private var count = 0
 
@@ -154,7 +154,7 @@ struct LibinputParser: EntryParser {
       || name?.last == UInt8(ascii: ":") && name?.dropLast().allSatisfy(\.isOfKey) == true
   }
 
-  /// The number of the present device, or the one that it gets with its first event.
+  /// The index of the present device, or the one that it will get.
   private var nextDevice: Int { device ?? count }
 
   /// Throws if events are in the same line as the name of their list.
@@ -214,7 +214,7 @@ struct LibinputParser: EntryParser {
     warning = "libinput hid the key codes, even those of Shift; record with --show-keycodes"
   }
 
-  /// The number of the present device; a new one when first needed.
+  /// The index of the present device; a new one when first needed.
   private mutating func presentDevice() throws(LineFault) -> Int {
     if let device { return device }
     guard count < Self.mostDevices else {
@@ -263,7 +263,7 @@ struct LibinputParser: EntryParser {
     return .gone(device: try presentDevice(), at: time)
   }
 
-  /// Parses the numbers of LEDs; those of no lock are skipped.
+  /// Parses the numbers of LEDs; LEDs that belong to no lock are skipped.
   private func parseLEDs(_ fields: inout Fields) throws(LineFault) -> LEDs {
     try fields.list("LEDs").reduce(into: LEDs()) { leds, number in
       leds.formUnion(

@@ -2,7 +2,7 @@ import KeyboardModes
 import Keyboards
 import Terminal
 
-/// Writes the part of one device in a recording as `libinput record` does, in version 1 of its
+/// Writes the section of one device in a recording as `libinput record` does, in version 1 of its
 /// format. `libinput replay` creates the same device from it and plays it.
 struct LibinputWriter {
   /// The time of the last report, if there was one.
@@ -65,7 +65,7 @@ struct LibinputWriter {
     }
   }
 
-  /// The list item of key events with the same time, of which there is at least one.
+  /// The list item of key events with the same time; there must be at least one.
   mutating func text(of keys: [KeyEvent]) -> String {
     report(keys.map { (InputEvent.key, $0.key.number, $0.action.rawValue) }, at: keys[0].time)
   }
@@ -102,7 +102,7 @@ struct LibinputWriter {
     let escaped = text.unicodeScalars.map { scalar -> String in
       switch scalar {
       case "\"", "\\": "\\\(scalar)"
-      // Those that YAML forbids or a terminal acts on; from U+FFFE on simply all.
+      // Escapes what YAML forbids or a terminal acts on, and everything from U+FFFE on.
       case _ where !scalar.isShown || scalar.value >= 0xfffe:
         "\\U" + padded(scalar.value, 8, radix: 16, "0")
       default: "\(scalar)"

@@ -14,7 +14,7 @@ struct RawParser: EntryParser {
 
   private let size: Int
 
-  /// Whether the last record of the time 0 was an event: the `SYN_REPORT` behind it is all zeros.
+  /// Whether the last record of the time 0 was not all zeros: its `SYN_REPORT`, all zeros, follows.
   private var isAtZero = false
 
   private init(size: Int) { self.size = size }
@@ -40,7 +40,7 @@ struct RawParser: EntryParser {
     return .event(InputEvent(time: time, type: type, code: code, value: value))
   }
 
-  /// Throws if the record, of the time 0, is all zeros: a file full of them is no recording.
+  /// Throws if the record is all zeros but ends no report: a file of zeros is no recording.
   @inline(never)
   private mutating func checkZero(_ rest: UInt64) throws(LineFault) {
     guard isAtZero || rest != 0 else { throw LineFault("the record is all zeros") }

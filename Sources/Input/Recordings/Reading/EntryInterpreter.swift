@@ -4,7 +4,7 @@ import KeyboardModes
 struct EntryInterpreter {
   private let file: Int
   private let files: Int
-  /// Whether the recording may have several devices. If not, the rule for twins need not cost time.
+  /// Whether the recording may have several devices. If not, `TwinKeys` has nothing to do.
   private let hasSeveral: Bool
   private var devices: [DeviceEvents] = []
   /// The time of the last key or LED event, if there was one.
@@ -17,7 +17,7 @@ struct EntryInterpreter {
     hasSeveral = files > 1 || format == .libinput || format == .getevent
   }
 
-  /// Whether a report of differences has not ended. Without its end it cannot be used.
+  /// Whether a report of differences has no end yet. Without its end, it cannot be used.
   var isUnfinished: Bool { devices.contains { $0.differences != nil } }
 
   /// The input that `entry` completes, if any.
@@ -123,7 +123,7 @@ private struct DeviceEvents {
   /// Whether its keys are ignored, because no person presses them.
   var isVirtualShift = false
 
-  /// The input that `key` completes, if any.
+  /// The input that the key event completes, if any.
   @inline(__always)
   mutating func take(_ event: InputEvent) throws(LineFault) -> Controller.Input? {
     // Without `SYN_REPORT`, which a filter may have removed, the times tell which events are one report.

@@ -11,8 +11,8 @@ struct EntryReader: ~Copyable {
 
   /// What was read after the keys that were returned last.
   private var following: Result<Controller.Input, RecordingError>?
-  /// Whether it was already told that the file ends within a report of differences.
-  private var hasEnded = false
+  /// Whether a fault has reported that the file ends within a report of differences.
+  private var isCutReported = false
 
   init(
     _ input: consuming InputReader, recordSize: Int?, _ interpreter: EntryInterpreter,
@@ -78,12 +78,12 @@ struct EntryReader: ~Copyable {
 
   private mutating func end(_ parser: some EntryParser) throws(RecordingError) {
     guard parser.isRecognized else { throw RecordingError("not a recording", file: input.name) }
-    guard interpreter.isUnfinished, !hasEnded else { return }
-    hasEnded = true
+    guard interpreter.isUnfinished, !isCutReported else { return }
+    isCutReported = true
     try skip(fault("the recording is cut off here"))
   }
 
-  /// Whether this is a line that is a comment or blank: then nothing is lost if its end is.
+  /// Whether this is a comment or a blank line: then a missing end loses nothing.
   @inline(never)
   private func isRemark(_ part: InputReader.Part) -> Bool {
     let first = part.bytes.withoutIndentation.first

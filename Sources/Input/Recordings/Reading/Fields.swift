@@ -125,7 +125,7 @@ struct Fields {
     let start = front
     while !isAtEndOfField {
       front += 1
-      // The lowest high bit is that of the first character up to a comma, or of a bracket.
+      // The lowest high bit marks the first bracket or character that is at most a comma, 0x2c.
       while let eight {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let bracket = eight ^ ones &* UInt64(UInt8.bracket)
@@ -148,7 +148,7 @@ struct Fields {
   // MARK: Numbers
 
   /// The decimal number in the next field, with a minus sign or without, as `printf("%d")` writes
-  /// it. `nil`, and nothing is taken, if the field is no number or has more than 18 digits.
+  /// it. Returns `nil` and takes nothing if the field is no number or has more than 18 digits.
   @inline(__always)
   mutating func decimal() -> Int64? {
     skipSpace()
@@ -159,7 +159,7 @@ struct Fields {
     return nil
   }
 
-  /// The value of an event in the next field, after which there may only be a comment.
+  /// The value of an event in the next field, before a space, a tab or the end of the line.
   @inline(__always)
   mutating func value() throws(LineFault) -> Int32 {
     let start = self
@@ -171,8 +171,8 @@ struct Fields {
     throw start.fault("value", "is not a decimal number")
   }
 
-  /// The hexadecimal number in the next field, without `0x`. `nil`, and nothing is taken, if the
-  /// field is no number, or not of so many digits. `Number` must have room for them.
+  /// The hexadecimal number in the next field, without `0x`. Returns `nil` and takes nothing if the
+  /// field is no number or has not as many digits. `Number` must have room for them.
   @inline(__always)
   mutating func hexadecimal<Number: FixedWidthInteger>(digits: ClosedRange<Int>) -> Number? {
     skipSpace()
@@ -225,7 +225,7 @@ extension Time {
   /// The seconds of events are less than this, which is 34,000 years.
   static var mostSeconds: Int64 { 1 << 40 }
 
-  /// The time with these seconds, less than ``mostSeconds``, and microseconds.
+  /// The time with these seconds, less than ``mostSeconds``, and microseconds, less than a million.
   init(seconds: Int64, microseconds: Int64) throws(LineFault) {
     guard seconds >= 0, 0..<1_000_000 ~= microseconds else {
       throw LineFault("event time \(seconds), \(microseconds) is not seconds and microseconds")

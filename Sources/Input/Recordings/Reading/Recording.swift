@@ -4,7 +4,7 @@
 /// by time; inputs with the same time keep the order of the files.
 ///
 /// The memory that it needs does not depend on how long the recordings are, except for libinput's
-/// of several devices: these have the events of one device after those of another, so all are kept.
+/// of several devices: they have the events of one device after another's, so all are kept.
 public struct Recording: ~Copyable {
   private let files: [RecordingStream]
   private var merge: StreamMerge
@@ -35,7 +35,7 @@ public struct Recording: ~Copyable {
   /// The next inputs, all of one device; `nil` at the end. They are returned as soon as the first
   /// of them has been read, even if a pipe has no more yet.
   ///
-  /// Devices are numbered in the order of their first events.
+  /// The devices of a file are numbered in the order of their first events.
   ///
   /// - Throws: at a fault, after all inputs before it have been returned. Of several files, each is
   ///   read to its own end or fault before the first fault is thrown.
@@ -49,14 +49,14 @@ public struct Recording: ~Copyable {
     }
   }
 
-  /// The same fault, with the format in the message if it may be wrong: if it was detected, or if
-  /// the file looks like another one than the user named.
+  /// The same fault. If the format may be wrong, the message has it too: if it was detected, or if
+  /// the file looks like another format than the user named.
   public func explained(_ fault: RecordingError) -> RecordingError {
     guard let reading = files.first(where: { $0.name == fault.file })?.reading else { return fault }
     return RecordingError("\(fault.message) (\(reading))", file: fault.file, line: fault.line)
   }
 
-  /// The files of which nothing has been read so far: no event of a key or an LED.
+  /// The files from which no input has been read so far.
   public var unused: [String] { files.filter { !$0.isUsed }.map(\.name) }
 
   /// The faults that have been skipped so far.

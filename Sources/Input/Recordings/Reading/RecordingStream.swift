@@ -22,7 +22,7 @@ final class RecordingStream: BatchStream {
   let size: Int?
 
   /// What explains a fault: the format, if it was detected by content, or if the content looks like
-  /// another one than the user named.
+  /// another format than the user named.
   let reading: String?
 
   private let warn: (RecordingError) -> Void

@@ -82,7 +82,7 @@ public final class Recorder {
     guard readable > 0 else { throw NoKeyboard() }
   }
 
-  /// How many devices can be read now; pointers count only if the request names its devices.
+  /// How many keyboards can be read now; all devices count if the request names its devices.
   private var readable: Int {
     if case .all = request.selection { return keyboards.keyboardCount }
     return keyboards.devices.count
@@ -128,18 +128,18 @@ public final class Recorder {
     // A device must be added before its inputs are written, and is reported as lost after them.
     for case .followed(let id, let device) in reports { add(id, device) }
     if let file { write(batch, to: file) } else { early += batch.inputs }
-    for report in reports { take(report) }
+    for report in reports { handle(report) }
   }
 
   private func add(_ id: DeviceID, _ device: InputDevice) {
     let description = device.description
     devices.append(description)
-    // With the twins left out, no device of a redacted recording may have any.
+    // A redacted recording has each press only once, so no two of its devices share a parent.
     parents.append(request.showsKeyCodes ? id.parent ?? id.order : id.order)
     filter.add(id, keys: description.keys)
   }
 
-  private func take(_ report: Keyboards.Report) {
+  private func handle(_ report: Keyboards.Report) {
     switch report {
     case .followed: break
     case .gone(_, let device), .released(_, let device):

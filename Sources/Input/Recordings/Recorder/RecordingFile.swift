@@ -7,17 +7,17 @@ import Terminal
 /// A recording that is being written. Once a write has failed, its last line may be cut off, which
 /// readers report.
 ///
-/// Each device has a section, one behind the other. That of the first device is written at once. Each
-/// other with events is in a file of its own beside the recording, such as `x.2` for the second of `x`,
-/// until ``finish()`` appends it: so no event is lost if this process is killed. On standard output it
-/// stays in memory.
+/// Each device has a section; they follow one another. That of the first device is written at once.
+/// Any other with events has a file of its own beside the recording, such as `x.2` for the second
+/// device of `x`, until ``finish()`` appends it: so no event is lost if this process is killed. For
+/// standard output, it stays in memory.
 final class RecordingFile {
   private struct Section {
     var writer = LibinputWriter()
     let description: String
     /// The reports that are not in a file yet.
     var text = ""
-    /// The file of its own.
+    /// Its file beside the recording, if it has one.
     var part: Part?
   }
 

@@ -133,7 +133,7 @@ public struct MonitorReply: Hashable, Sendable, JSONWritable {
   /// Writes everything after the changes.
   public static func end(_ missed: Int64?, _ json: inout JSONWriter) {
     json.close("]")
-    // No member is ever null, because some clients drop those.
+    // These members are never null, because some clients drop null members.
     json.member("missed", missed ?? 0)
     json.member("restarted", missed == nil)
     json.close("}")

@@ -47,7 +47,7 @@ public indirect enum JSON: Hashable, Sendable {
   /// The elements, if the value is a list.
   public var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
 
-  /// The elements, each read by `element`; `nil` unless this is a list of which all can be read.
+  /// The elements, each read by `element`; `nil` unless this is a list and all can be read.
   public func elements<Element>(_ element: (JSON) -> Element?) -> [Element]? {
     guard let array else { return nil }
     let elements = array.compactMap(element)

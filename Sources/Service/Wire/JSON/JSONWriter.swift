@@ -10,13 +10,13 @@ import Terminal
 ///     }
 ///
 /// Each message has a hundred short pieces, so they are collected in a window of memory on the
-/// stack: an array asks at each piece whether it is shared and has room.
+/// stack: an array would check for each piece whether it is shared and has room.
 public struct JSONWriter: ~Copyable {
   fileprivate static let size = 1024
   /// The room for a name, or for the longest number while it is made.
   private static let margin = 64
 
-  /// What was written before what is in the window.
+  /// What was written before the bytes in the window.
   fileprivate var bytes: [UInt8] = []
   private let window: UnsafeMutablePointer<UInt8>
   /// How many bytes of the window are written.
@@ -50,8 +50,8 @@ public struct JSONWriter: ~Copyable {
     value.write(to: &self)
   }
 
-  /// Writes the name of a member, which must need no escapes. The caller writes the value next. Inlined,
-  /// because then its length is known.
+  /// Writes the name of a member; the caller writes the value next. The name must need no escapes.
+  /// Inlined, so that the compiler knows its length.
   @inline(__always)
   public mutating func name(_ name: StaticString) {
     let size = name.utf8CodeUnitCount
@@ -91,7 +91,7 @@ public struct JSONWriter: ~Copyable {
     append(value.isFinite ? value.description : "null")
   }
 
-  /// Writes a whole number. To make strings of a message's numbers would take 5 µs after a pause.
+  /// Writes a whole number. Strings for the numbers of a message would take 5 µs after a pause.
   mutating func number(_ value: Int64) {
     // The last digit is made first, and the longest number has 20 characters.
     let (start, longest) = (begin(), 20)
@@ -106,7 +106,7 @@ public struct JSONWriter: ~Copyable {
       first -= 1
       first[0] = UInt8(ascii: "-")
     }
-    // As many bytes as ever, because the compiler then needs no call.
+    // Always copies `longest` bytes: for a constant number, the compiler needs no call.
     UnsafeMutableRawPointer(start).copyMemory(from: first, byteCount: longest)
     count += end - first
   }
@@ -131,8 +131,8 @@ public struct JSONWriter: ~Copyable {
     return window + count
   }
 
-  /// Appends a text that fits into the window and is of ASCII that needs no escapes, and returns whether it
-  /// is. Looks at eight characters at a time.
+  /// Appends a text that is ASCII, needs no escapes and fits into the window. Returns `false` for
+  /// any other text. Looks at eight characters at a time.
   private mutating func appendPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let first = text.baseAddress, text.count <= Self.size - Self.margin else { return false }
     if count + text.count > Self.size - Self.margin { empty() }
@@ -146,7 +146,7 @@ public struct JSONWriter: ~Copyable {
       let eight = start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
       let escaped =
         ((eight ^ ones &* UInt64(quote)) &- ones) | ((eight ^ ones &* UInt64(backslash)) &- ones)
-      // The first character that is not plain sets its highest bit, and perhaps those of later ones.
+      // A character that is not plain sets its highest bit, and perhaps those of later characters.
       let found = eight | (eight &+ ones) | (eight &- ones &* 0x20) | escaped
       guard found & (ones &* 0x80) == 0 else { return false }
       offset += 8

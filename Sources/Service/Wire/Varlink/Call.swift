@@ -9,7 +9,7 @@ public struct Call: Hashable, Sendable {
   /// Whether the client wants no reply at all.
   public let isOneway: Bool
 
-  /// A call of `method`; the others are the properties of their names.
+  /// A call of `method`; the other parameters are the properties of their names.
   public init(
     _ method: String, _ parameters: [JSON.Member] = [], wantsMore: Bool = false,
     isOneway: Bool = false
@@ -135,7 +135,7 @@ private func varlinkMessage(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
   return bytes
 }
 
-/// The errors of the interface `org.varlink.service` with which this service can reply.
+/// The errors of the interface `org.varlink.service` that this service can reply with.
 public enum VarlinkError: Error, Hashable {
   /// The service does not have this interface.
   case interfaceNotFound(String)
@@ -159,7 +159,7 @@ public enum VarlinkError: Error, Hashable {
     }
   }
 
-  /// The maximum number of bytes that an error repeats of a name that the caller chose.
+  /// An error repeats at most this many bytes of a name that the caller chose.
   public static let longestName = 256
 
   /// The parameters of the error. Names are cut after ``longestName`` bytes: a client that does not
