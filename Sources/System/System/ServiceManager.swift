@@ -9,8 +9,8 @@ public enum ServiceManager {
     sd_notify(0, state)
   }
 
-  /// Sends the service manager the line that `systemctl status` shows. A line end would begin another
-  /// variable.
+  /// Sends the service manager the line that `systemctl status` shows. A line end becomes a space,
+  /// because it would begin another variable.
   public static func show(_ status: String) {
     notify("STATUS=\(status.split(separator: "\n").joined(separator: " "))")
   }

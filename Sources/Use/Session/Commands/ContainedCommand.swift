@@ -37,7 +37,7 @@ final class ContainedCommand {
   /// Whether the command was told to end, or its first process has ended: the grace has begun, and
   /// is not prolonged.
   private var isEnding = false
-  // Their handlers have this object unowned, because it owns them.
+  // The handlers of these sources have this object unowned, because it owns them.
   private var firstEnds: EventSource?
   private var groupChanges: EventSource?
   private var deadline: EventSource?

@@ -22,7 +22,7 @@ public final class StateCommand {
   private let directory: String
   private let notify: (TerminalText) -> Void
   private let progress: (TerminalText) -> Void
-  /// Keeps what is typed while the command runs, such as a talk key that is held, off the screen and from
+  /// Keeps what is typed while this program runs, such as a held talk key, off the screen and away from
   /// the shell.
   private let terminal: SilentTerminal?
   private let explain: (ClientError) -> TerminalText
@@ -51,7 +51,7 @@ public final class StateCommand {
   ///     in front and the machine awake.
   ///   - notify: receives what the user should know.
   ///   - progress: receives what the command waits for, and that it starts and ends.
-  ///   - terminal: silent meanwhile.
+  ///   - terminal: silent while this program runs.
   ///   - explain: says why there is no daemon, and what the user can do.
   public init(
     _ command: [String], while conditions: StateConditions, of directory: String, isOnce: Bool,

@@ -1,7 +1,7 @@
 import KeyboardModes
 
-/// What a virtual keyboard does so that the states of Shift type: left Shift is down while the state
-/// is `on`, for one shot, and ``CapsLock`` is on while it is `capsLock`.
+/// What a virtual keyboard types for the states of Shift: left Shift is down while the state is `on`,
+/// for one shot, and ``CapsLock`` is on while the state is `capsLock`.
 ///
 /// | what is known                                | Shift            | Caps Lock                    |
 /// | -------------------------------------------- | ---------------- | ---------------------------- |
