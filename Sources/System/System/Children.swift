@@ -50,7 +50,7 @@ public final class ChildProcess {
   /// permitted, because the process belongs to another user by now.
   public func kill() -> Bool { keymoded_kill_process(descriptor) == 0 || errno != EPERM }
 
-  /// Returns once how the process ended; before and after that `nil`. `waiting` waits for the end.
+  /// Returns how the process ended, once; otherwise `nil`. With `waiting`, waits for the end.
   public func end(waiting: Bool = false) -> End? {
     var status: Int32 = 0
     let ended = try? retrying("wait") { waitpid(number, &status, waiting ? 0 : WNOHANG) }

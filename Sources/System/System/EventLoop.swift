@@ -135,7 +135,7 @@ public final class EventLoop {
   }
 
   /// Calls `handler` with each of these signals that the process receives, even if it has ignored
-  /// them. They stay blocked when the sources end, and no other thread may unblock them.
+  /// them. The signals stay blocked when the sources end, and no other thread may unblock them.
   public func addSignals(
     _ numbers: [Int32], handler: @escaping (Int32) -> Void
   ) throws(SystemError) -> [EventSource] {

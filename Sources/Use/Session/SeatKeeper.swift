@@ -68,7 +68,7 @@ public final class SeatKeeper {
 
   private func setPerson(_ next: UInt32?) {
     guard next != person else { return }
-    // An answer to an earlier call would say nothing of the time since.
+    // An earlier call does not count: the daemon may have answered it before this change.
     (person, isCleared, call) = (next, false, nil)
     settle()
   }

@@ -98,7 +98,7 @@ public final class Bus {
   // MARK: - Calls
 
   /// Calls a method, and `answer` once: with the values that the method returns, or with the error
-  /// if it fails, does not answer in time, or the connection is lost. The loop calls `answer`; only
+  /// if it fails, does not answer in time, or the connection is lost. The loop calls `answer`, but
   /// if the call cannot be sent, this function does.
   public func call(
     _ call: BusCall, timeout: Duration = .seconds(5),

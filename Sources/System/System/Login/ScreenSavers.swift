@@ -57,7 +57,7 @@ final class ScreenSavers {
     }
   }
 
-  /// Until the next connection, nothing tells of the screen savers.
+  /// The connection is lost. Until the next one, nothing is known of the screen savers.
   private func lose() {
     (slots, bus, actives, owners) = ([], nil, [:], [:])
     changed()

@@ -4,7 +4,7 @@ import Terminal
 
 /// What became of a command.
 public enum CommandOutcome: Hashable, Sendable {
-  /// It could not be started, for this `errno`.
+  /// It could not be started, because of this `errno`.
   case failed(Int32)
   /// It has ended in this way, and nothing of it is left. If only a tracer learned its status, it
   /// counts as killed.
@@ -103,7 +103,7 @@ final class ContainedCommand {
   // MARK: - What happens
 
   private func look(orGivingUp isBeyondReach: Bool = false) {
-    // Read even if it is not needed: only this makes the descriptor unready.
+    // Read even if it is not needed: the descriptor stays ready until then.
     let isPopulated = group?.isPopulated == true
     guard first?.hasEnded == true || isBeyondReach else { return }
     if outcome == nil { outcome = first?.end().map(CommandOutcome.ended) }

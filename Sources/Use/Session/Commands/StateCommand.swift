@@ -11,7 +11,7 @@ public import Terminal
 public final class StateCommand {
   /// How this program ends.
   public enum End: Hashable, Sendable {
-    /// As the command that ran once.
+    /// With the outcome of the command, which ran once.
     case command(CommandOutcome)
     /// By this signal, which it received.
     case signal(Int32)
@@ -37,7 +37,7 @@ public final class StateCommand {
   private var machine: StateMachine<CommandRules>
   /// How this program ends, once the command has ended; `nil` while it goes on.
   private var end: Result<End, any Error>?
-  private var hasTold = false
+  private var hasReported = false
   /// Whether this program is to be stopped, as by Ctrl+Z, once the command has ended.
   private var isToStop = false
 
@@ -121,8 +121,8 @@ public final class StateCommand {
 
   /// Says at the start what the command waits for.
   private func report(_ update: StatesUpdate) {
-    defer { hasTold = true }
-    guard !hasTold else { return }
+    defer { hasReported = true }
+    guard !hasReported else { return }
     switch update {
     case .states where held.startReason != nil: break
     case .states:

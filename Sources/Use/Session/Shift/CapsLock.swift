@@ -92,7 +92,7 @@ struct CapsLock: Sendable {
     }
   }
 
-  /// Does what follows from the LED.
+  /// Changes the phase by what the LED shows, perhaps with a tap.
   private mutating func answer(at now: Int64) -> Action? {
     switch (phase, led) {
     case (.awaitsOn, .on), (.late, .on), (.ours, .on):
