@@ -52,8 +52,8 @@ static inline int keymoded_peer_process(int socket) {
 }
 
 /* Runs a program in a child process and a process group of its own, with no signal blocked or
- * ignored. `group` is a descriptor of the control group's folder that it begins in. Its standard
- * input is its parent's unless that is a terminal: a process in the background that reads from its
+ * ignored. `group` is a descriptor of the folder of the child's control group. The child has its
+ * parent's standard input unless that is a terminal: a process in the background that reads from its
  * terminal is stopped. Returns a descriptor of the process once execvp(3) has succeeded, or -errno.
  *
  * The child of a process with threads may take no lock: a thread that it lacks may hold it. The C

@@ -43,19 +43,19 @@ public final class ChildProcess {
 
   /// Sends a signal to the process group.
   ///
-  /// - Precondition: ``end()`` has returned only `nil`; later the number may be another's.
+  /// - Precondition: ``end()`` has returned only `nil`; later the number may be that of another group.
   public func send(_ signal: Int32) { Glibc.kill(-number, signal) }
 
-  /// Kills the process itself, even if it has left its control group. Returns whether it is killed, or
-  /// has ended: a process of another user is not.
+  /// Kills the process itself, even if it has left its control group. Returns `false` if that is not
+  /// permitted, because the process belongs to another user by now.
   public func kill() -> Bool { keymoded_kill_process(descriptor) == 0 || errno != EPERM }
 
-  /// How the process ended: returned once; `nil` before, unless this waits for it, and afterwards.
+  /// Returns how the process ended, once; otherwise `nil`. With `waiting`, waits for the end.
   public func end(waiting: Bool = false) -> End? {
     var status: Int32 = 0
     let ended = try? retrying("wait") { waitpid(number, &status, waiting ? 0 : WNOHANG) }
     guard ended == number else { return nil }
-    // As WIFEXITED, WEXITSTATUS, WTERMSIG.
+    // What the macros WIFEXITED, WEXITSTATUS and WTERMSIG compute.
     return status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signalled(status & 0x7f)
   }
 }

@@ -40,7 +40,7 @@ public final class EventLoop {
   private let all: ReadySet
   // Here and in other classes that serve keys, `unchecked` marks what no callback can reach while it is being
   // changed. So the checks of exclusive access, 2,000 instructions for a key, would find nothing.
-  /// Room for an event of each; the first ``readyCount`` are those that the kernel returned last.
+  /// Room for an event of each descriptor. The first ``readyCount`` are the kernel's last answer.
   @exclusivity(unchecked) private var ready: [epoll_event] = []
   @exclusivity(unchecked) private var readyCount = 0
 
@@ -119,8 +119,7 @@ public final class EventLoop {
     }
   }
 
-  /// Makes ``serveUrgent`` serve this descriptor too, until ``removeUrgent(_:)``, which must come
-  /// before it is closed.
+  /// Makes ``serveUrgent`` serve this descriptor too. Call ``removeUrgent(_:)`` before closing it.
   public func addUrgent(_ descriptor: Int32) throws(SystemError) {
     try all.add(descriptor)
     ready.append(epoll_event())
@@ -130,13 +129,13 @@ public final class EventLoop {
   public func removeUrgent(_ descriptor: Int32) {
     all.remove(descriptor)
     ready.removeLast()
-    // The last answer may have it, and the next device may get its number. What is still ready is
-    // found again.
+    // The last answer may name it, and the next device may get its number. The next answer names
+    // again what is still ready.
     readyCount = 0
   }
 
   /// Calls `handler` with each of these signals that the process receives, even if it has ignored
-  /// them. They stay blocked when the sources end, and no other thread may unblock them.
+  /// them. The signals stay blocked when the sources end, and no other thread may unblock them.
   public func addSignals(
     _ numbers: [Int32], handler: @escaping (Int32) -> Void
   ) throws(SystemError) -> [EventSource] {
@@ -207,7 +206,7 @@ public final class EventSource {
   /// Changes the events to wait for on the descriptor.
   public func wait(for events: IOEvents) { sd_event_source_set_io_events(handle, events.rawValue) }
 
-  /// A source's priority: of those that are ready, the one with the lowest value is served first.
+  /// The priority of a source. The ready source with the lowest value is served first.
   public enum Priority: Int64, Sendable {
     /// Served before all others, except the urgent descriptors.
     case first = -100

@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// The permissions of a file: those of its mode and, if it has an ACL, those of one more user.
+/// The permissions of a file: those of its mode, and those of one more user if it has an ACL.
 ///
-/// See `acl(5)`. The bytes are those of the kernel's attribute `system.posix_acl_access`: the version,
-/// and then an entry of tag, permissions and ID for each, all little-endian and in the order of the tags.
+/// See `acl(5)`. The bytes are the kernel's attribute `system.posix_acl_access`: a version, then
+/// entries of a tag, permissions and an ID, in the order of the tags. All numbers are little-endian.
 public struct FileACL: Hashable, Sendable {
   /// The tags of `linux/posix_acl.h`.
   private enum Tag: UInt16 {
@@ -30,7 +30,7 @@ public struct FileACL: Hashable, Sendable {
     (owner, group, other) = (UInt16(mode >> 6 & 7), UInt16(mode >> 3 & 7), UInt16(mode & 7))
   }
 
-  /// Reads an ACL; `nil` if the bytes are none. Of several users, it has the last.
+  /// Reads an ACL; `nil` if the bytes are not one. Keeps only the last of several users.
   public init?(_ bytes: [UInt8]) {
     func number<Integer: FixedWidthInteger>(at index: Int) -> Integer {
       bytes[index..<index + Integer.bitWidth / 8].reversed().reduce(0) { $0 << 8 | Integer($1) }
@@ -44,7 +44,7 @@ public struct FileACL: Hashable, Sendable {
       case .user: user = number(at: index + 4)
       case .group: group = permissions
       case .other: other = permissions
-      // The mask is computed.
+      // ``bytes`` computes the mask.
       case .mask, nil: break
       }
     }

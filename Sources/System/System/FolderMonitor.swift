@@ -34,8 +34,8 @@ public final class FolderMonitor {
   private var parent: Watch?
   private var folder: Watch?
 
-  /// Calls `changed`, from the loop, when files appeared in the folder or their permissions
-  /// changed; sometimes also when nothing did.
+  /// Calls `changed`, from the loop, when files appear in the folder or their permissions change,
+  /// and sometimes without a reason.
   ///
   /// Make the monitor before calling ``forEachPresent(_:)``, so that no file is missed in between.
   ///
@@ -48,7 +48,7 @@ public final class FolderMonitor {
     let outer = "/" + path.split(separator: "/").dropLast().joined(separator: "/")
     // Unowned: this object owns the watch.
     parent = try Watch(loop, outer, IN_CREATE | IN_MOVED_TO) { [unowned self] in
-      // If this fails because the folder is gone again, this watch reports the next one.
+      // If the folder cannot be watched, the next event of its parent tries again.
       try? watch()
       self.changed()
     }

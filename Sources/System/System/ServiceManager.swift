@@ -9,8 +9,8 @@ public enum ServiceManager {
     sd_notify(0, state)
   }
 
-  /// Sends the service manager the line that `systemctl status` shows. A line end would begin another
-  /// variable.
+  /// Sends the service manager the line that `systemctl status` shows. A line end becomes a space,
+  /// because it would begin another variable.
   public static func show(_ status: String) {
     notify("STATUS=\(status.split(separator: "\n").joined(separator: " "))")
   }
@@ -65,12 +65,12 @@ public enum ServiceManager {
     var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     let count = try checked("take the passed sockets", sd_listen_fds_with_names(1, &names))
     defer {
-      for place in 0..<Int(count) { free(names?[place]) }
+      for index in 0..<Int(count) { free(names?[index]) }
       free(names)
     }
-    return (0..<Int(count)).map { place in
-      let name = names?[place].map { String(cString: $0) } ?? ""
-      return (name, SD_LISTEN_FDS_START + Int32(place))
+    return (0..<Int(count)).map { index in
+      let name = names?[index].map { String(cString: $0) } ?? ""
+      return (name, SD_LISTEN_FDS_START + Int32(index))
     }
   }
 

@@ -10,8 +10,8 @@ public enum Signals {
     return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   }
 
-  /// Blocks signals for this thread and those that it starts: they wait until the event loop reads
-  /// them.
+  /// Blocks signals for this thread and the threads that it starts. Blocked signals wait until the
+  /// event loop reads them.
   static func block(_ numbers: [Int32]) { changeMask(SIG_BLOCK, numbers) }
 
   /// Applies the signal's default action to this process.

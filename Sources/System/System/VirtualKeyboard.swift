@@ -23,7 +23,7 @@ public final class VirtualKeyboard {
 
   private static func open() throws(SystemError) -> FileDescriptor {
     var status = stat()
-    // The numbers of the misc devices and of uinput among them; see linux/major.h and uinput.h.
+    // The major number of misc devices and the minor one of uinput; see the kernel's devices.txt.
     let uinput = dev_t(10 << 8 | 223)
     if fstat(STDOUT_FILENO, &status) == 0, status.st_mode & S_IFMT == S_IFCHR,
       status.st_rdev == uinput

@@ -1,5 +1,5 @@
-/// Why a file that begins with these bytes is not read: it is compressed, or UTF-16, which some programs of
-/// Windows write; otherwise `nil`.
+/// Says that a file with this beginning is compressed or UTF-16, and which command converts it; `nil`
+/// for other files. Some programs of Windows write UTF-16.
 public func encodingFault(of start: some Collection<UInt8>) -> String? {
   let bytes = Array(start.prefix(128))
   if let packed = packedFiles.first(where: { bytes.starts(with: $0.start) }) {
@@ -13,7 +13,7 @@ public func encodingFault(of start: some Collection<UInt8>) -> String? {
   if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) {
     name = "UTF-16"
   } else {
-    // Without a mark: of most characters one byte is 0, always the same one. No UTF-8 text has zeros.
+    // Without a byte order mark: in most characters the same one of two bytes is 0. UTF-8 has no zeros.
     guard max(even, odd) > max(1, bytes.count / 4 - 1), min(even, odd) == 0 else { return nil }
     name = even == 0 ? "UTF-16LE" : "UTF-16BE"
   }

@@ -14,7 +14,7 @@ public enum ExitStatus {
   public static let permissionDenied: Int32 = 5
 }
 
-/// Writes why the arguments are invalid to standard error, and how to get help.
+/// Writes to standard error why the arguments are invalid, and how to get help.
 ///
 /// - Parameter command: the command whose arguments they are, if it has help of its own.
 public func complain(_ error: UsageError, about command: String? = nil) {

@@ -7,7 +7,7 @@ public import System
 /// `grep -q` do, ends quietly; see ``hasNoReader(_:)``.
 public struct Output: ~Copyable {
   private var buffer: [UInt8] = []
-  /// The size of the buffer above which it is written, in bytes.
+  /// The number of bytes above which the buffer is written.
   private static let limit = 32768
 
   /// A stream whose buffer is empty.

@@ -15,8 +15,7 @@ public final class SilentTerminal {
 
   deinit { leave() }
 
-  /// The terminal of standard input, output or error, whichever is the first; `nil` if none of them
-  /// is one.
+  /// The first of standard input, output and error that is a terminal; `nil` if none is.
   public static func ofThisProgram() -> SilentTerminal? {
     [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].lazy.compactMap { SilentTerminal($0) }.first
   }
@@ -33,7 +32,7 @@ public final class SilentTerminal {
     tcsetattr(descriptor, TCSANOW, &changed)
   }
 
-  /// Discards what was typed since ``enter()``, and restores the settings.
+  /// Discards what was typed since ``enter()``, and restores the settings; neither in the background.
   public func leave() {
     guard isTaken else { return }
     isTaken = false
@@ -42,8 +41,7 @@ public final class SilentTerminal {
     tcsetattr(descriptor, TCSANOW, &before)
   }
 
-  /// Stops this process, as SIGTSTP does. Meanwhile the terminal, if there is one, is as it was at
-  /// first.
+  /// Stops this process, as SIGTSTP does. Meanwhile the terminal has its former settings.
   public static func stopProcess(leaving terminal: SilentTerminal?) {
     terminal?.leave()
     raise(SIGSTOP)

@@ -26,8 +26,8 @@ public func complain(_ message: TerminalText) {
   writeToStandardError("\(programName): \(message)\n")
 }
 
-/// Writes an error about a file to standard error, with the program's name unless the error begins
-/// with its place in the file, as those of compilers do.
+/// Writes an error about a file to standard error. The program's name comes first, unless the error
+/// begins with its place in the file, as a compiler's does.
 public func complain(_ error: some TerminalTextConvertible, isLocated: Bool) {
   if isLocated { writeToStandardError("\(error)\n") } else { complain(error.text) }
 }

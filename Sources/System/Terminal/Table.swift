@@ -24,7 +24,7 @@ public enum Table {
   }
 }
 
-/// The words, separated by spaces, in lines of at most `width` characters unless one word is longer.
+/// The ``lines(of:width:)`` as one text.
 public func wrapped(_ words: [String], width: Int = 79) -> TerminalText {
   lines(of: words, width: width).joined(separator: "\n")
 }
@@ -45,8 +45,8 @@ public func lines(of words: [String], width: Int = 79) -> [TerminalText] {
 }
 
 extension TerminalText {
-  /// The text, whose lines are broken at spaces where the terminal on standard output, if it is one, is
-  /// narrower. A line that is indented far belongs to the one before it.
+  /// The text. Breaks its lines at spaces if standard output is a terminal of fewer than 80 columns.
+  /// A line that is indented by more than 20 spaces continues the line before it.
   public var fitted: TerminalText {
     guard isatty(STDOUT_FILENO) == 1, Terminal.size.columns < 80 else { return self }
     let columns = Terminal.size.columns

@@ -3,7 +3,7 @@ import System
 
 /// The terminal on standard output, and its alternate screen for drawing.
 public final class Terminal {
-  private let typed = SilentTerminal(STDIN_FILENO)
+  private let silentInput = SilentTerminal(STDIN_FILENO)
   private var isTaken = false
 
   /// The terminal; `nil` if standard output is not a terminal, or `TERM` is unset or `dumb`.
@@ -14,7 +14,7 @@ public final class Terminal {
 
   deinit { leave() }
 
-  /// How many columns and rows the terminal on standard output has now.
+  /// The columns and rows of the terminal on standard output now; 80 and 24 if they are unknown.
   public static var size: (columns: Int, rows: Int) {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
@@ -29,10 +29,10 @@ public final class Terminal {
   /// Switches to the alternate screen without a cursor, and silences the input.
   public func enter() {
     guard !isTaken else { return }
-    // Stops this program while it is in the background, as the kernel does when settings change.
-    if typed?.isInForeground == false { raise(SIGTTOU) }
+    // Stops this program in the background, as the kernel does when a program changes settings there.
+    if silentInput?.isInForeground == false { raise(SIGTTOU) }
     isTaken = true
-    typed?.enter()
+    silentInput?.enter()
     write("\u{1b}[?1049h\u{1b}[?25l")
   }
 
@@ -41,7 +41,7 @@ public final class Terminal {
     guard isTaken else { return }
     isTaken = false
     write("\u{1b}[?25h\u{1b}[?1049l")
-    typed?.leave()
+    silentInput?.leave()
   }
 
   /// Shows these lines, and nothing else.

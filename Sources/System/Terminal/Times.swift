@@ -6,7 +6,7 @@ public enum DurationFault: Error {
   case noTime
   /// It is a number without a unit.
   case noUnit
-  /// It is not a whole number of microseconds.
+  /// It is finer than a microsecond, or has more than six digits after the point.
   case tooFine
   /// It is longer or shorter than allowed.
   case outside
@@ -40,13 +40,13 @@ extension Duration {
     guard range.contains(self) else { throw .outside }
   }
 
-  /// In microseconds, from the largest.
+  /// The units in microseconds, the largest first.
   private static let units: [(size: Int64, name: String)] = [
     (3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"), (1000, "ms"), (1, "us"),
   ]
 
-  /// A duration of whole microseconds, as ``init(written:within:)`` reads it: as a whole number of the
-  /// largest unit. None at all is `0s`.
+  /// The whole microseconds as ``init(written:within:)`` reads them: a whole number of the largest
+  /// unit that allows it, such as `90s`; `0s` for zero.
   public var written: String {
     let microseconds = wholeMicroseconds
     let largest = microseconds == 0 ? 1_000_000 : microseconds.magnitude

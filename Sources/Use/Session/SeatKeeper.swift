@@ -13,8 +13,8 @@ import Wire
 /// 2. It has the daemon end the connections, and forget the changes so far.
 /// 3. It writes the name of the person into the ACL.
 ///
-/// A socket that is made anew is given its ACL at once. A person found in the ACL at the start counts as
-/// another: it is not known what happened meanwhile.
+/// A socket that is made anew is given its ACL at once. A person found in the ACL at the start counts
+/// as another person, because it is not known what happened meanwhile.
 public final class SeatKeeper {
   private let directory: String
   private let path: String
@@ -23,9 +23,9 @@ public final class SeatKeeper {
   private var session: LoginSession?
   /// The ID of the person in front.
   private var person: UInt32?
-  /// Whether the daemon has nothing of the time before; `nil` until the socket has been looked at.
+  /// Whether the daemon has done step 2 for this person; `nil` until the socket has been looked at.
   private var isCleared: Bool?
-  /// The call that clears the daemon, or the time until it is tried again.
+  /// The call that clears the daemon, or the timer of the next attempt.
   private var call: EventSource?
   private var failure: ClientError?
   /// The signal that ends this program, once the ACL names no person.
@@ -51,7 +51,7 @@ public final class SeatKeeper {
       if presence == .inFront, session?.person == nil {
         report("there is no systemd-logind: only members of the socket's group may read the states")
       }
-      name(session?.person)
+      setPerson(session?.person)
     }
     settle()
     ServiceManager.notify("READY=1")
@@ -62,18 +62,18 @@ public final class SeatKeeper {
   private func end(_ signal: Int32) {
     guard ending == nil else { return run.end(signal) }
     (ending, session) = (signal, nil)
-    name(nil)
+    setPerson(nil)
     settle()
   }
 
-  private func name(_ next: UInt32?) {
+  private func setPerson(_ next: UInt32?) {
     guard next != person else { return }
-    // An answer to an earlier call would say nothing of the time since.
+    // An earlier call does not count: the daemon may have answered it before this change.
     (person, isCleared, call) = (next, false, nil)
     settle()
   }
 
-  /// Takes the next step.
+  /// Takes the steps that are possible now.
   private func settle() {
     run.perform {
       guard var acl = try present() else { return endIfWanted() }
@@ -102,7 +102,7 @@ public final class SeatKeeper {
     }
   }
 
-  /// Clears the daemon, unless that has been asked for. Tries again until it is done.
+  /// Has the daemon do step 2, unless a call is under way. Tries again until the daemon has done it.
   private func clear() throws {
     guard call == nil else { return }
     call = try run.loop.ask(.hangUp, of: directory, patience: .seconds(2)) { [self] answer in

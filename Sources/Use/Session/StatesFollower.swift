@@ -11,7 +11,7 @@ public final class StatesFollower {
   private let loop: EventLoop
   private let mayWait: Bool
   private let notify: (Result<StatesUpdate, any Error>) -> Void
-  /// The subscription, or the time until the next one.
+  /// The subscription, or the timer of the next one.
   private var daemon: EventSource?
   private var session: LoginSession?
   /// What the daemon and the session have told.
@@ -29,7 +29,7 @@ public final class StatesFollower {
   /// Follows the states of the daemon that serves in `directory`.
   ///
   /// The first update comes at once or, if the daemon does not answer, within five seconds.
-  /// Where there is no daemon, or no permission to read, this waits for it, if it may.
+  /// Without a daemon, or without permission to read, this waits if `mayWait` allows it.
   ///
   /// - Parameters:
   ///   - machines: the machines whose changes are told, at least one; `nil` for all. The states of
@@ -41,8 +41,8 @@ public final class StatesFollower {
   ///   - choice: which session to look at.
   ///   - mayWait: whether to wait for a daemon, or for permission, at the start and when it ends,
   ///     rather than fail.
-  ///   - notify: called from the loop with each update, in order, and with an error if waiting
-  ///     would not help: an invalid reply, or lack of a state of the conditions.
+  ///   - notify: called from the loop with each update, in order, and with an error if this may not
+  ///     wait, or waiting would not help: after an invalid reply, or if the daemon lacks a state.
   public init(
     _ directory: String, of machines: Set<Machine>? = nil,
     checking conditions: StateConditions? = nil, on loop: EventLoop, anySession: Bool,

@@ -3,7 +3,7 @@ public import KeymodeClient
 public import System
 public import Terminal
 
-/// What becomes known of the states: what they are, or that each counts as ended.
+/// What becomes known of the states: what they are, or that each counts as left.
 public enum StatesUpdate: Hashable, Sendable {
   /// The states after `change`. Without a change, the states as they are at the start, after missed
   /// changes, once a daemon is back, or once the session is in front again.
@@ -63,7 +63,7 @@ public struct CountedStates: Hashable, Sendable {
   }
 }
 
-/// Merges the updates of the daemon with whether the session is in front.
+/// Merges the updates of the daemon with the presence of the session.
 ///
 /// | session      | daemon       | what is told                                    |
 /// | ------------ | ------------ | ----------------------------------------------- |
@@ -84,7 +84,7 @@ struct KnownStates {
   /// The states as last told by a daemon.
   private var states: CountedStates?
   /// Whether the session was in front at any time since the first states came.
-  private var haveBeenInFront = false
+  private var hasBeenInFront = false
 
   /// - Parameter presence: whether the session is in front; `nil` if that is not known yet.
   init(presence: SessionPresence?) { self.presence = presence }
@@ -117,7 +117,7 @@ struct KnownStates {
     let before = presence
     presence = now
     // The first states may have come before it was known that the session is locked.
-    if !haveBeenInFront, let states {
+    if !hasBeenInFront, let states {
       self.states = CountedStates(
         states.states, enteredElsewhere: states.enteredElsewhere.union(atFirst(states.states)))
     }
@@ -139,7 +139,7 @@ struct KnownStates {
   }
 
   private mutating func noteFront() {
-    if presence == .inFront, states != nil { haveBeenInFront = true }
+    if presence == .inFront, states != nil { hasBeenInFront = true }
   }
 
   /// The machines whose first known state counts as entered elsewhere: all, while the session is

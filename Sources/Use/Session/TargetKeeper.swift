@@ -19,8 +19,8 @@ public import Terminal
 /// The manager is asked at the start, and after it has executed itself again, which targets are
 /// active; then it is only told what to stop and start. A target is started once all others of its
 /// machine have stopped, so no two are active at once, and the target of a state that ends
-/// meanwhile is never started. A target that cannot be started, or that another program stopped or
-/// started since, is left alone until its state is entered.
+/// meanwhile is never started. A target that cannot be started, or that another program has stopped
+/// or started, is left alone until its state is entered again.
 public final class TargetKeeper {
   /// How long the targets outlast the daemon.
   private static let patience = Duration.seconds(1)
@@ -43,10 +43,10 @@ public final class TargetKeeper {
   private var stopping: Set<String> = []
   /// The orders that are being carried out, by the paths of their jobs.
   private var jobs: [String: Order] = [:]
-  /// Whether the user was told at the start why no target is active, if none is.
-  private var isInformed = false
+  /// Whether the status of the service was shown: only the first one is also logged.
+  private var hasStatus = false
   private var isReady = false
-  /// Runs while the daemon is away, and its targets outlast it.
+  /// The timer that runs while the daemon is away and its targets outlast it.
   private var absence: EventSource?
   /// The outcome of this program. It ends once the manager has answered every order.
   private var ending: Result<Int32, any Error>?
@@ -63,8 +63,8 @@ public final class TargetKeeper {
     (self.hasTargets, self.report) = (hasTargets, report)
   }
 
-  /// Keeps the targets of the daemon that serves in `directory` until a signal ends that, and then
-  /// stops them.
+  /// Keeps the targets of the daemon that serves in `directory` until a signal comes, and then stops
+  /// them.
   ///
   /// - Parameter anySession: whether states count even if the user's session is not in front.
   /// - Returns: the signal.
@@ -105,11 +105,11 @@ public final class TargetKeeper {
     }
   }
 
-  /// Says why no target is active in the status of the service and, at the start, in its log.
+  /// Shows why no target is active: in the status of the service and, at the start, in its log too.
   private func status(_ reason: TerminalText) {
     ServiceManager.show(reason.description)
-    if !isInformed, reason != "" { report("\(reason); no target is active until that changes") }
-    isInformed = true
+    if !hasStatus, reason != "" { report("\(reason); no target is active until that changes") }
+    hasStatus = true
   }
 
   /// Ends this program, after all targets.
@@ -210,7 +210,7 @@ public final class TargetKeeper {
       case .success(let values):
         let targets = (values.first?.elements ?? []).compactMap(listedTarget)
         active = Set(targets.map(\.name))
-        // Stopped once more, for a job whose end is reported.
+        // Stopped once more, because only the ends of our own jobs are noticed.
         for target in targets where target.isStopping { stop(target.name) }
         settle()
       // A manager that does not answer is as good as none.

@@ -3,8 +3,8 @@ import Glibc
 
 /// A connection to a D-Bus, by sd-bus, served by an event loop. No method waits for an answer.
 ///
-/// The messages of a connection are handled in order: a signal that is sent after the answer to a
-/// call arrives after it, and one that is sent after ``signals(_:handler:)`` is not missed.
+/// The messages of a connection are handled in order. A signal that is sent after the answer to a
+/// call arrives after that answer, and is not missed if ``signals(_:handler:)`` preceded the call.
 public final class Bus {
   /// Which bus to connect to.
   public enum Address: Hashable, Sendable {
@@ -20,7 +20,7 @@ public final class Bus {
     case at(String)
   }
 
-  /// Who waits for the answer to a call. The connection keeps this as long as it knows the call.
+  /// What receives the answer to a call. The connection keeps this object until the call is over.
   private final class PendingCall {
     private var answer: ((Result<[BusValue], BusError>) -> Void)?
 
@@ -98,14 +98,14 @@ public final class Bus {
   // MARK: - Calls
 
   /// Calls a method, and `answer` once: with the values that the method returns, or with the error
-  /// if it fails, does not answer in time, or the connection is lost. The loop calls `answer`, or
-  /// this function if the call cannot be sent.
+  /// if it fails, does not answer in time, or the connection is lost. The loop calls `answer`, but
+  /// if the call cannot be sent, this function does.
   public func call(
     _ call: BusCall, timeout: Duration = .seconds(5),
     answer: @escaping (Result<[BusValue], BusError>) -> Void
   ) {
     loop.isChanged = true
-    // Retained until `destroyHandler`, which is called after the answer, and at the end of the connection.
+    // Retained until `destroyHandler`, which is called after the answer, or when the connection ends.
     let waiting = Unmanaged.passRetained(PendingCall(answer))
     do throws(SystemError) {
       var slot: OpaquePointer?
@@ -155,7 +155,7 @@ public final class Bus {
     return try BusSlot(handle, "type='signal',\(rule)", handler)
   }
 
-  /// Calls `handler`, from the loop, whenever another connection has this name; `nil` for none.
+  /// Calls `handler`, from the loop, whenever the owner of this name changes; with `nil` for none.
   func owner(
     of name: String, changed handler: @escaping (String?) -> Void
   ) throws(SystemError) -> BusSlot {

@@ -1,6 +1,6 @@
 /// A call of a method.
 public struct BusCall: Hashable, Sendable {
-  /// The name of the program that is called; `nil` on a connection without a bus in between.
+  /// The bus name of the program that is called; `nil` on a connection without a bus in between.
   let destination: String?
   let path: String
   let interface: String

@@ -1,11 +1,11 @@
-/// A value of D-Bus, of the types that the calls of systemd have, and their answers.
+/// A value of D-Bus, of one of the types that calls to systemd and its answers use.
 public indirect enum BusValue: Hashable, Sendable {
   case bool(Bool)
   case uint32(UInt32)
   case uint64(UInt64)
   /// A descriptor to pass on; the other side gets one of its own.
   case descriptor(Int32)
-  /// A string or, in what is received, the path of an object.
+  /// A string or, if received, the path of an object.
   case string(String)
   /// Elements of one type, which has the signature `of`.
   case array(of: String, [BusValue])
@@ -49,7 +49,7 @@ public indirect enum BusValue: Hashable, Sendable {
     }
   }
 
-  /// The value of a dictionary's key, without its variant; otherwise `nil`.
+  /// The value of this key of a dictionary, taken out of its variant; `nil` if there is none.
   subscript(key: String) -> BusValue? {
     for case .entry(let name, let value) in elements ?? [] where name.text == key {
       return if case .variant(let content) = value { content } else { value }

@@ -61,7 +61,7 @@ public final class LoginSession {
   /// The name of the session: the path of its object on the bus; `-` before there is one.
   public private(set) var name = "-"
 
-  /// The ID of the user of the active session of `seat0`, a greeter's too; `nil` for none.
+  /// The ID of the user of the active session of `seat0`, which may be a greeter; `nil` for none.
   public static var userInFront: UInt32? {
     var user: UInt32 = 0
     return sd_seat_get_active("seat0", nil, &user) >= 0 ? user : nil
@@ -83,7 +83,7 @@ public final class LoginSession {
   private let mindsSleep: Bool
   private let loop: EventLoop
   private let notify: (SessionPresence) -> Void
-  /// The name of the session that this process was in at first; it may move to a unit later.
+  /// logind's ID of the session that this process was in at first: it may move to a unit later.
   private let own = ServiceManager.own(sd_pid_get_session)
   private var bus: Bus?
   // The closures have this object `unowned`: it owns the timer and the slots that call them. An
@@ -97,7 +97,7 @@ public final class LoginSession {
   private var screenSavers: ScreenSavers?
   /// Whether logind's last request was to lock the session. Most lockers do not request to unlock.
   private var isToLock = false
-  /// The presence by what logind has told.
+  /// The presence before screen savers are considered.
   private var found: SessionPresence?
   /// Whether logind has told that the machine goes to sleep, and not yet that it has woken up.
   private var isAsleep = false
@@ -172,8 +172,8 @@ public final class LoginSession {
     retry?.set(after: .seconds(5))
   }
 
-  /// logind has ended. The session counts as absent until logind is back; a lock that it had told of is
-  /// remembered.
+  /// logind has ended. The session counts as absent until logind is back. A lock that logind reported
+  /// is remembered.
   private func forget() {
     round += 1
     isAsleep = false
@@ -181,8 +181,8 @@ public final class LoginSession {
     update(.absent(.noAnswer))
   }
 
-  /// The machine goes to sleep, or has woken up. The sleep is told in either case: it may have begun
-  /// before this program.
+  /// The machine goes to sleep, or has woken up. The sleep is reported in either case, because it may
+  /// have begun before this program.
   private func sleep(isOver: Bool) {
     isAsleep = true
     update(.absent(.asleep))
@@ -197,7 +197,7 @@ public final class LoginSession {
   }
 
   /// Tells the presence if it has changed. A session in front counts as locked while a screen saver
-  /// covers it, and is not told before that is known.
+  /// covers it, or may cover it. The first presence is told only once that is known.
   private func tell() {
     guard var presence = found else { return }
     if presence == .inFront, let screenSavers {
@@ -212,7 +212,7 @@ public final class LoginSession {
 
   // MARK: - Finding the session
 
-  /// Finds the session of this process, else the user's display; or the one in front on the seat.
+  /// Finds the session of this process, else the user's display; or the active session of the seat.
   private func find() {
     round += 1
     let call =
@@ -306,11 +306,11 @@ private enum Login1 {
   static let manager = interface("Manager")
   static let seat = interface("Seat")
   static let seatPath = "\(path)/seat/seat0"
-  /// What the rule for signals of the manager also has for that of a sleep: `true` before it, and
-  /// `false` after it.
+  /// Narrows the rule for the manager's signals to the one about sleep, which has `true` before a
+  /// sleep and `false` after it.
   static let sleep = ",member='PrepareForSleep'"
 
-  /// Whether the error says that there is no such session, or none of the user.
+  /// Whether the error says that the session does not exist, or that this process has none.
   static func isMissing(_ error: BusError) -> Bool {
     [
       "org.freedesktop.DBus.Error.UnknownObject", "\(name).NoSuchSession",

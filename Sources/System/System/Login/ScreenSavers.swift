@@ -6,16 +6,16 @@
 final class ScreenSavers {
   private static let kinds = ["freedesktop", "gnome", "xfce", "mate", "cinnamon"]
 
-  /// The name of a kind on the bus, which is also that of its interface.
+  /// The bus name of a kind, which is also the name of its interface.
   private static func name(of kind: String) -> String { "org.\(kind).ScreenSaver" }
 
   /// Whether one of them covers the screen; `nil` until all that run have answered. One that does
-  /// not answer in time counts as if it did, until it tells that it does not.
+  /// not answer in time counts as covering the screen, until it says that it does not.
   ///
   /// - Parameter isToLock: whether logind's last request was to lock the session, not to unlock it.
   func coverScreen(isToLock: Bool) -> Bool? {
-    guard told.count == Self.kinds.count else { return nil }
-    return told.values.contains(true) || (isToLock && isLightLocker)
+    guard actives.count == Self.kinds.count else { return nil }
+    return actives.values.contains(true) || (isToLock && isLightLocker)
   }
 
   private let loop: EventLoop
@@ -23,9 +23,9 @@ final class ScreenSavers {
   private var bus: Bus?
   private var slots: [BusSlot] = []
   private var retry: EventSource?
-  /// What is known of each kind.
-  private var told: [String: Bool] = [:]
-  /// The connections that have the names.
+  /// Whether each kind is active, once that is known.
+  private var actives: [String: Bool] = [:]
+  /// The connection that owns the name of each kind.
   private var owners: [String: String] = [:]
 
   /// Whether light-locker runs, which alone has two of the names. It never says that it is active:
@@ -52,14 +52,14 @@ final class ScreenSavers {
     } catch {
       // The session has no bus, and so no screen saver that this can follow.
       (slots, bus) = ([], nil)
-      for kind in Self.kinds { told[kind] = false }
+      for kind in Self.kinds { actives[kind] = false }
       changed()
     }
   }
 
-  /// Until the next connection, nothing tells of the screen savers.
+  /// The connection is lost. Until the next one, nothing is known of the screen savers.
   private func lose() {
-    (slots, bus, told, owners) = ([], nil, [:], [:])
+    (slots, bus, actives, owners) = ([], nil, [:], [:])
     changed()
     retry?.set(after: .seconds(5))
   }
@@ -92,7 +92,7 @@ final class ScreenSavers {
       guard let self, bus != nil, owners[kind] == owner else { return }
       switch answer {
       case .success(let values): take(values.first?.bool == true, from: kind)
-      // It hangs, or has ended, which the next answer says.
+      // It hangs, or has ended: the next answer says which.
       case .failure(let error) where error.name == "org.freedesktop.DBus.Error.NoReply":
         take(true, from: kind)
         ask(owner, of: kind)
@@ -103,7 +103,7 @@ final class ScreenSavers {
   }
 
   private func take(_ isActive: Bool, from kind: String) {
-    told[kind] = isActive
+    actives[kind] = isActive
     changed()
   }
 }

@@ -15,7 +15,7 @@ struct SessionProperties {
       return isLocked ? .absent(.locked) : .inFront
     }
 
-    mutating func take(_ values: BusValue, butLock isLockKept: Bool = false) {
+    mutating func take(_ values: BusValue, keepingLock isLockKept: Bool = false) {
       // The daemon follows the keyboards of this seat alone.
       if let seat = values["Seat"]?.elements?.first?.text { hasSeat = seat == "seat0" }
       if let isActive = values["Active"]?.bool { self.isActive = isActive }
@@ -61,7 +61,7 @@ struct SessionProperties {
   /// Takes the values of all properties.
   mutating func take(all values: BusValue) -> SessionPresence {
     var properties = Properties()
-    properties.take(values, butLock: forgottenLock != nil)
+    properties.take(values, keepingLock: forgottenLock != nil)
     return keep(properties)
   }
 

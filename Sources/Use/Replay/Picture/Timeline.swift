@@ -38,7 +38,7 @@ public struct Timeline: Sendable {
   /// - Parameters:
   ///   - states: the states of the machines at that time.
   ///   - clock: converts times to those in the picture.
-  ///   - settings: those that have the names of the states.
+  ///   - settings: have the names of the states.
   init(
     from time: Time, in states: States, on clock: DisplayClock, _ settings: Settings
   ) {
@@ -125,7 +125,7 @@ struct Lane: Sendable {
   /// How often the state changed.
   var changes: Int { entered.count - 1 }
 
-  /// The class in the style sheet of a state's colour, or of many changes.
+  /// The style sheet's class for the colour of a state; for many changes if `nil`.
   func colour(of state: String?) -> String {
     guard let state else { return "many" }
     return "c\(colours[(names.firstIndex(of: state) ?? 0) % colours.count])"
@@ -137,8 +137,8 @@ struct Lane: Sendable {
     entered.append((state, max(time, entered[entered.count - 1].time)))
   }
 
-  /// The spans of a picture in which those shorter than `grain` are too narrow to see: neighbours
-  /// that are both so short are merged into one span of many changes.
+  /// The spans to draw. Those shorter than `grain` are too narrow to see, so neighbours that are both
+  /// that short are merged into one span of many changes.
   ///
   /// A longer span is never merged, so a lane of duration T has at most 2T / `grain` + 1 spans.
   func spans(shorterThan grain: Int64, until end: Int64) -> [Span] {

@@ -4,7 +4,7 @@ import Terminal
 
 /// What became of a command.
 public enum CommandOutcome: Hashable, Sendable {
-  /// It could not be started, for this `errno`.
+  /// It could not be started, because of this `errno`.
   case failed(Int32)
   /// It has ended in this way, and nothing of it is left. If only a tracer learned its status, it
   /// counts as killed.
@@ -37,7 +37,7 @@ final class ContainedCommand {
   /// Whether the command was told to end, or its first process has ended: the grace has begun, and
   /// is not prolonged.
   private var isEnding = false
-  // Their handlers have this object unowned, because it owns them.
+  // The handlers of these sources have this object unowned, because it owns them.
   private var firstEnds: EventSource?
   private var groupChanges: EventSource?
   private var deadline: EventSource?
@@ -103,7 +103,7 @@ final class ContainedCommand {
   // MARK: - What happens
 
   private func look(orGivingUp isBeyondReach: Bool = false) {
-    // Read even if it is not needed: only this makes the descriptor unready.
+    // Read even if it is not needed: the descriptor stays ready until then.
     let isPopulated = group?.isPopulated == true
     guard first?.hasEnded == true || isBeyondReach else { return }
     if outcome == nil { outcome = first?.end().map(CommandOutcome.ended) }

@@ -19,10 +19,10 @@ final class Liveness {
   private let loop: EventLoop
   private let silent: (ClientError) -> Void
   private var tick: EventSource?
-  /// The last question, whose connection the next one uses, so that a flood of connections does not
-  /// delay that; `nil` before the first one, and after a failure.
+  /// The last question; `nil` before the first one, and after a failure. The next one uses the same
+  /// connection, so that a flood of connections does not delay it.
   private var question: PendingAnswer<StateMessage>?
-  /// Calls when there is something of ``question``, or tells of a failure.
+  /// Waits for the answer to ``question`` or, after a failure, for the time to report it.
   private var answers: EventSource?
   private var isAsking = false
   /// Whether ``question`` was ever answered.
@@ -70,7 +70,7 @@ final class Liveness {
       question = first
       answers = try? loop.addIO(first.descriptor, .readable) { [unowned self] _ in hear(first) }
     } catch {
-      // Told from the loop: a caller of ``begin()`` has not begun yet.
+      // Reported from the loop, after the caller of ``begin()`` has started its work.
       answers = try? loop.call(after: .zero) { [unowned self] in take(error) }
     }
   }

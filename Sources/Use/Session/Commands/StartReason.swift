@@ -39,7 +39,7 @@ struct HeldConditions {
   private let isAnew: Bool
   /// The machines that have changed since states were last found or lost.
   private var changed: Set<Machine> = []
-  /// How they last began to hold; `nil` while they do not.
+  /// Why the conditions began to hold; `nil` while they do not hold.
   private(set) var startReason: StartReason?
 
   init(_ conditions: StateConditions, isAnew: Bool = false) {

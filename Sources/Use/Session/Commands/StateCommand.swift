@@ -11,7 +11,7 @@ public import Terminal
 public final class StateCommand {
   /// How this program ends.
   public enum End: Hashable, Sendable {
-    /// As the command that ran once.
+    /// With the outcome of the command, which ran once.
     case command(CommandOutcome)
     /// By this signal, which it received.
     case signal(Int32)
@@ -22,7 +22,7 @@ public final class StateCommand {
   private let directory: String
   private let notify: (TerminalText) -> Void
   private let progress: (TerminalText) -> Void
-  /// Keeps what is typed while the command runs, such as a talk key that is held, off the screen and from
+  /// Keeps what is typed while this program runs, such as a held talk key, off the screen and away from
   /// the shell.
   private let terminal: SilentTerminal?
   private let explain: (ClientError) -> TerminalText
@@ -37,7 +37,7 @@ public final class StateCommand {
   private var machine: StateMachine<CommandRules>
   /// How this program ends, once the command has ended; `nil` while it goes on.
   private var end: Result<End, any Error>?
-  private var hasTold = false
+  private var hasReported = false
   /// Whether this program is to be stopped, as by Ctrl+Z, once the command has ended.
   private var isToStop = false
 
@@ -51,7 +51,7 @@ public final class StateCommand {
   ///     in front and the machine awake.
   ///   - notify: receives what the user should know.
   ///   - progress: receives what the command waits for, and that it starts and ends.
-  ///   - terminal: silent meanwhile.
+  ///   - terminal: silent while this program runs.
   ///   - explain: says why there is no daemon, and what the user can do.
   public init(
     _ command: [String], while conditions: StateConditions, of directory: String, isOnce: Bool,
@@ -121,8 +121,8 @@ public final class StateCommand {
 
   /// Says at the start what the command waits for.
   private func report(_ update: StatesUpdate) {
-    defer { hasTold = true }
-    guard !hasTold else { return }
+    defer { hasReported = true }
+    guard !hasReported else { return }
     switch update {
     case .states where held.startReason != nil: break
     case .states:

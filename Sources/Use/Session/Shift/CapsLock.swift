@@ -48,7 +48,7 @@ struct CapsLock: Sendable {
   var led = LockRules.State.unknown
   /// When the phase ends by itself, in microseconds of the boot clock.
   var until: Int64?
-  /// Whether to turn Caps Lock on; never again once it has not answered.
+  /// Whether to turn Caps Lock on; `false` for good once it has not answered.
   var turnsOn = true
 
   /// The state `capsLock` was entered, or left.
@@ -92,7 +92,7 @@ struct CapsLock: Sendable {
     }
   }
 
-  /// Does what follows from the LED.
+  /// Changes the phase by what the LED shows, perhaps with a tap.
   private mutating func answer(at now: Int64) -> Action? {
     switch (phase, led) {
     case (.awaitsOn, .on), (.late, .on), (.ours, .on):

@@ -47,7 +47,7 @@ public final class ShiftCommand {
   /// Acts until a signal comes; then the states count as left.
   ///
   /// - Parameters:
-  ///   - anySession: whether to act whichever session is in front, even in one that is locked.
+  ///   - anySession: whether to act in whatever session is in front, even a locked one.
   ///   - explain: says why there is no daemon, and what the user can do.
   /// - Returns: the signal.
   /// - Throws: ``ClientError`` if waiting for the daemon would not help, `UsageError` if Shift is
@@ -88,7 +88,7 @@ public final class ShiftCommand {
     act { typing.take(update, in: follower?.sessionName ?? "-", at: $0) }
   }
 
-  /// Shows in the status of the service why nothing is typed; nothing if `reason` is empty.
+  /// Shows in the status of the service why nothing is typed; shows nothing if `reason` is empty.
   private func show(_ reason: TerminalText) {
     if reason != shown { ServiceManager.show(reason.description) }
     shown = reason

@@ -11,7 +11,7 @@ public final class ShiftMemory {
   /// process has the file.
   public init(in folder: String) throws(SystemError) {
     mkdir(folder, 0o755)
-    // The folder is the service's: root, who may run this by hand, follows no link of its user.
+    // The service's user owns the folder. Root, who may run this by hand, follows no link of that user.
     file = try .opening("\(folder)/ours", flags: O_RDWR | O_CREAT | O_NOFOLLOW)
     guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
       throw SystemError(
@@ -28,7 +28,7 @@ public final class ShiftMemory {
     return Set(lines.map { String(decoding: $0, as: UTF8.self) })
   }
 
-  /// Replaces the names, which a NUL ends, by one call: a process that is killed leaves either the
+  /// Writes the names, and a NUL behind them, in one call: a process that is killed leaves either the
   /// old names or the new ones.
   public func write(_ sessions: Set<String>) throws(SystemError) {
     let text = sessions.sorted().map { "\($0)\n" }.joined() + "\0"

@@ -1,7 +1,7 @@
 import KeyboardModes
 
-/// What a virtual keyboard does so that the states of Shift type: left Shift is down while the state
-/// is `on`, for one shot, and ``CapsLock`` is on while it is `capsLock`.
+/// What a virtual keyboard types for the states of Shift: left Shift is down while the state is `on`,
+/// for one shot, and ``CapsLock`` is on while the state is `capsLock`.
 ///
 /// | what is known                                | Shift            | Caps Lock                    |
 /// | -------------------------------------------- | ---------------- | ---------------------------- |
@@ -75,9 +75,9 @@ public struct ShiftTyping: Sendable {
     case .states(let states, let change):
       if session != self.session { come(to: session, at: now) }
       let led = states.states[.caps].flatMap(LockRules.State.init(rawValue:)) ?? .unknown
-      let told = [caps.update(led, at: now)].compactMap { $0 }
-      if let change, change.machine != .shift { return told }
-      return told + enter(change == nil ? nil : states[.shift], at: now)
+      let capsAction = [caps.update(led, at: now)].compactMap { $0 }
+      if let change, change.machine != .shift { return capsAction }
+      return capsAction + enter(change == nil ? nil : states[.shift], at: now)
     case .unknown(.noDaemon): return lose(at: now)
     case .unknown(.sessionNotInFront):
       if let session = self.session, caps.phase != .notOurs {

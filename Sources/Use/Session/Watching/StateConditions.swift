@@ -4,7 +4,7 @@ public import Terminal
 public import Wire
 
 /// Conditions such as `shift=on` and `keyboard=editingText,showingPanel`: each machine that is
-/// named is in one of these states.
+/// named is in one of the states after its `=`.
 public struct StateConditions: Hashable, Sendable {
   private var wanted: [Machine: [String]] = [:]
   /// The operands, as they were written.
@@ -45,7 +45,7 @@ public struct StateConditions: Hashable, Sendable {
     text = operands.joined(separator: " ")
   }
 
-  /// A hint about an operand that is perhaps the state of a machine alone.
+  /// A hint about an operand with `!=`, `:` or `==`, or with a state but no machine.
   private static func hint(about operand: String) -> TerminalText {
     let words = operand.split { ":=!".contains($0) }
     if words.count == 2, operand.contains("!") {
@@ -66,8 +66,7 @@ public struct StateConditions: Hashable, Sendable {
   /// Whether only the daemon can check them: they name a machine whose rules are a table.
   var needCheck: Bool { machines.contains { $0 != .shift && !$0.isLock } }
 
-  /// Checks that the machines, which are among these, have all states that are named: a misspelt one
-  /// would never match.
+  /// Checks the conditions against the daemon's machines: a misspelt state would never match.
   ///
   /// - Returns: the machines that are not there, but may come with another configuration.
   /// - Throws: `UsageError` for a state that a machine lacks, and for the misspelt name of a machine.

@@ -20,8 +20,8 @@ public struct StatusLine: Sendable {
   ///
   /// - Parameters:
   ///   - machines: the machines that it is about, if the format names none or it is for Waybar.
-  ///   - isForWaybar: whether to print it as JSON, for a custom module of Waybar. It has the states
-  ///     of all machines, or only of a lock if the line is about nothing else.
+  ///   - isForWaybar: whether to print it as JSON, for a custom module of Waybar. The JSON has the
+  ///     states of all machines, or only of locks if the line is about nothing else.
   public init(
     _ format: StatusFormat, of machines: [Machine] = StatusLine.usual, isForWaybar: Bool
   ) {

@@ -36,7 +36,7 @@ extension WatchView {
   ///   - columns: the longest line, in characters.
   ///   - count: the maximum number of lines.
   ///   - isColored: whether to add control sequences for colours.
-  ///   - keys: what the keys do, for the last of the rows; empty for none.
+  ///   - keys: what the keys do, shown in the last row if there are more than 5; empty for nothing.
   public func lines(
     columns: Int, rows count: Int, isColored: Bool, keys: String = "", at now: Moment
   ) -> [TerminalText] {

@@ -29,11 +29,11 @@ public struct WatchView {
   let advice: TerminalText
   /// The last known states; `nil` before the first update.
   private(set) var states: States?
-  /// The width of the longest state so far in the column of each machine.
+  /// The width of the longest text so far in the column of each machine: its name or a state.
   private(set) var widths: [Machine: Int] = [:]
   /// When each state was entered, in microseconds on `CLOCK_BOOTTIME`, if that is known.
   private var since: [Machine: Int64] = [:]
-  /// The daemon's clock minus `CLOCK_BOOTTIME`; not 0 if the daemon plays a recording.
+  /// The daemon's clock minus `CLOCK_BOOTTIME`; about 0 unless the daemon plays a recording.
   private var offset: Int64 = 0
   private(set) var rows: [Row] = []
   private(set) var isConnected = false
