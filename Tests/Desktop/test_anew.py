@@ -165,7 +165,7 @@ def test_request_to_lock_counts_until_one_to_unlock_where_light_locker_follows_i
     anew.seat.write("session", f"{IN_FRONT} Lock")
     anew.seat.wait_for(lambda: "requests Lock" in anew.seat.log, "a request")
     anew.seat.write("session", IN_FRONT)
-    assert anew.runs, "nobody has to lock it"
+    assert anew.runs, "a request alone locks no screen"
     locker = anew.seat.start_saver("freedesktop", "", "gnome")
     anew.wait_for_end()
     anew.seat.write("session", f"{IN_FRONT} Unlock")

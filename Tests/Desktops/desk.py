@@ -189,7 +189,7 @@ class Desk(PreparedDesktop):
         told = f"loginctl show-session {self.session.id}"
         if self.desktop.tells_of_lock:
             return f"{told} | grep -qx LockedHint=yes"
-        # light-locker brings the login screen to the front, and tells nobody. The other one answers.
+        # light-locker sets no hint, but the login screen is in front then. xfce4-screensaver answers.
         saver = "org.xfce.ScreenSaver /org/xfce/ScreenSaver org.xfce.ScreenSaver"
         active = as_user(USER, f"busctl --user --auto-start=no call {saver} GetActive 2>/dev/null")
         return f"{{ {told} | grep -qx Active=no || ({active}) | grep -q true; }}"

@@ -35,8 +35,9 @@ public struct Recipe: Sendable {
     return ChordText(String(first)).names.drop { $0 == "Any" }.joined(separator: "+")
   }
 
-  /// The text with `key` in place of its own key, in comments too; unchanged if either is `nil`. A
-  /// chord also replaces an `Any+` before its own key; a single key leaves it there.
+  /// Returns the text in which `key` replaces the recipe's own key, in comments too. If either key is
+  /// `nil`, the text stays as it is. A chord also replaces an `Any+` before the own key; a single key
+  /// leaves it there.
   public func text(with key: String?) -> String {
     guard let key, let own = self.key else { return text }
     func isInName(_ character: Character?) -> Bool {

@@ -131,10 +131,10 @@ public struct Redactor: Sendable {
     return Set(keys.compactMap { codes[DeviceKey(device, $0)] }).sorted { $0.number < $1.number }
   }
 
-  /// Replaces the codes, and the order too, which would reveal them: differences come in the order
-  /// of their codes. Only what decides changes stays: the order of modifiers, which can be bound
-  /// themselves, the order of bound keys, and the place of the first character among these.
-  /// All releases take effect before the presses.
+  /// Replaces the codes. The differences come in the order of their codes, which would reveal them, so
+  /// their order changes too. Modifiers, which can be bound themselves, and bound keys stay in their
+  /// order, and the first character stays where it was between them: these decide changes. All releases
+  /// take effect before the presses.
   private mutating func redact(
     _ differences: [KeyDifference], on device: DeviceID, at time: Time
   ) -> [KeyDifference] {

@@ -47,7 +47,8 @@ enum KeyName {
     "`": "KEY_GRAVE", "[": "KEY_LEFTBRACE", "]": "KEY_RIGHTBRACE",
   ]
 
-  /// The name to show for a key; the kernel's for buttons, and if the short one is another key's.
+  /// The name to show for a key. Buttons show the kernel's name, and so do keys whose short name
+  /// belongs to another key.
   static func short(ofKernelName name: String) -> String {
     if let pair = preferred.first(where: { $0.kernelName == name }) { return pair.name }
     guard name.hasPrefix("KEY_"), !rare.contains(name) else { return name }

@@ -51,8 +51,8 @@ public struct StateConditions: Hashable, Sendable {
     if words.count == 2, operand.contains("!") {
       return "; name the states that count: \(String(words[0]))=STATE,STATE"
     }
-    let hasTwo = zip(operand, operand.dropFirst()).contains { $0 == ("=", "=") }
-    if words.count == 2, operand.contains(":") || hasTwo {
+    let hasDoubleSign = zip(operand, operand.dropFirst()).contains { $0 == ("=", "=") }
+    if words.count == 2, operand.contains(":") || hasDoubleSign {
       return "; did you mean \(String(words[0]))=\(String(words[1]))?"
     }
     let shift = ShiftRules().stateNames
