@@ -1,10 +1,12 @@
 """systemd-logind on the system bus, with one session. Its properties are words of the file `session`.
 
 The machine sleeps while one of the words is Asleep. Lock and Unlock are requests to the session.
+It prints the words once the bus has passed them on.
 """
 
 from gi.repository import Gio, GLib
 
+BUS = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
 NAME = "org.freedesktop.login1"
 XML = f"""<node><interface name="{NAME}.Manager">
   <method name="GetSession"><arg type="s" direction="in"/><arg type="o" direction="out"/></method>
@@ -39,12 +41,13 @@ def tell(monitor, file, other, event):
         for request in words:
             if request in ("Lock", "Unlock"):
                 bus.emit_signal(None, "/session", f"{NAME}.Session", request, None)
-                bus.flush_sync()
-                print(f"logind requests {request}", flush=True)
         values = {name: get(bus, "", "", "", name) for name in ("Active", "LockedHint", "Seat")}
         changes = GLib.Variant("(sa{sv}as)", (f"{NAME}.Session", values, []))
         properties = "org.freedesktop.DBus.Properties"
         bus.emit_signal(None, "/session", properties, "PropertiesChanged", changes)
+        # The bus passes on what was sent before this call, and then answers it.
+        bus.call_sync(*BUS, "GetId", None, None, Gio.DBusCallFlags.NONE, -1, None)
+        print("session has told:", seat, *words, flush=True)
 
 
 is_asleep = False

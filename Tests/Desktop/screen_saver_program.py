@@ -1,6 +1,7 @@
 """A screen saver on the session bus: screen_saver_program.py FILE KIND...
 
 Each KIND is the word in one of its names, such as `xfce`. It is active while FILE has the word `active`.
+It prints what FILE has once the bus has passed that on.
 """
 
 import sys
@@ -8,6 +9,7 @@ import sys
 from gi.repository import Gio, GLib
 
 FILE, *KINDS = sys.argv[1:]
+BUS = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
 INTERFACE = """<node><interface name="org.{}.ScreenSaver">
   <method name="GetActive"><arg type="b" direction="out"/></method>
 </interface></node>"""
@@ -26,8 +28,9 @@ def tell(monitor, file, other, event):
         for kind in KINDS:
             path, interface = f"/org/{kind}/ScreenSaver", f"org.{kind}.ScreenSaver"
             bus.emit_signal(None, path, interface, "ActiveChanged", is_active())
-        bus.flush_sync()
-        print(f"{FILE} has told", flush=True)
+        # The bus passes on what was sent before this call, and then answers it.
+        bus.call_sync(*BUS, "GetId", None, None, Gio.DBusCallFlags.NONE, -1, None)
+        print(f"{FILE} has told: {open(FILE).read()}", flush=True)
 
 
 bus = Gio.bus_get_sync(Gio.BusType.SESSION)

@@ -249,7 +249,7 @@ class Seat:
         """Starts a stand-in for systemd-logind on the session bus.
 
         The words are its session's seat, those of Active and LockedHint that are true, Asleep while the
-        machine sleeps, and Lock or Unlock for a request; writing the file `session` changes them.
+        machine sleeps, and Lock or Unlock for a request; `tell` changes them.
         """
         self.write("session", session)
         system = f"DBUS_SYSTEM_BUS_ADDRESS={self.environment['DBUS_SESSION_BUS_ADDRESS']}"
@@ -260,8 +260,8 @@ class Seat:
     def start_saver(self, kind: str, what: str, *others: str) -> subprocess.Popen[bytes]:
         """Starts a stand-in for a screen saver, such as `xfce`'s, with these words of what it is.
 
-        It is active while one of the words is `active`; writing the file `saver-KIND` changes them. It
-        may also have the names of others.
+        It is active while one of the words is `active`; `tell` changes them. It may also have the names
+        of others.
         """
         self.write(f"saver-{kind}", what)
         program = Path(__file__).with_name("screen_saver_program.py").read_text()
@@ -269,6 +269,20 @@ class Seat:
         names = [f"org.{each}.ScreenSaver" for each in (kind, *others)]
         self.wait_for(lambda: all(name in self.bus_names() for name in names), kind)
         return saver
+
+    def tell(self, name: str, words: str) -> None:
+        """Changes the words of a stand-in, `session` or `saver-KIND`, and waits until it has told them.
+
+        They differ from those that it told last.
+        """
+        self.write(name, words)
+        told = f"{name} has told: "
+
+        def has_told() -> bool:
+            lines = [line for line in self.log.splitlines() if line.startswith(told)]
+            return lines[-1:] == [told + words]
+
+        self.wait_for(has_told, f"{told}{words}")
 
     # The daemon
 

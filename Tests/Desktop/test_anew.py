@@ -4,9 +4,11 @@ Tests/SessionTests has the table of it, Tests/UserManager what the daemon change
 here are stand-ins; Tests/Desktops has those of Xfce.
 """
 
+import contextlib
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from seat import Seat
@@ -45,12 +47,33 @@ class Anew:
         lines = self.seat.processes().values()
         return any(line.startswith(("sh -c echo", "sleep 1000")) for line in lines)
 
+    def tell(self, name: str, words: str) -> None:
+        """Has a stand-in tell these words, and waits until `keymodectl` has heard them."""
+        self.seat.tell(name, words)
+        self._wait_until_heard()
+
+    def trigger(self, event: str) -> None:
+        """Sends an event instead of a key, and waits until `keymodectl` has heard of it."""
+        self.seat.trigger(event)
+        self._wait_until_heard()
+
+    def _wait_until_heard(self) -> None:
+        self.seat.wait_for(self._sleeps, "keymodectl to sleep")
+
+    def _sleeps(self) -> bool:
+        # It does once it has read all that it was sent.
+        states = []
+        for pid in self.seat.processes("keymodectl"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                states.append(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0])
+        return states == ["S"]
+
     def expect_start_by_a_change(self) -> None:
         """Changes the state, within those that count, until the command starts by a change."""
         count = len(self.lines)
 
         def has_started() -> bool:
-            self.seat.trigger("clickMoreButton")
+            self.trigger("clickMoreButton")
             return len(self.lines) > count
 
         assert not self.runs
@@ -76,24 +99,24 @@ def test_state_that_lasts_through_a_lock_or_a_sleep_starts_nothing(anew: Anew) -
     anew.start()
     anew.expect_start_by_a_change()
     for away in (LOCKED, LEFT, ASLEEP):
-        anew.seat.write("session", away)
+        anew.tell("session", away)
         anew.wait_for_end()
         # Nor does what is entered meanwhile.
-        anew.seat.trigger("clickMoreButton")
-        anew.seat.write("session", IN_FRONT)
+        anew.trigger("clickMoreButton")
+        anew.tell("session", IN_FRONT)
         anew.expect_start_by_a_change()
 
 
 def test_sleep_ends_the_command_in_any_session_and_a_lock_does_not(anew: Anew) -> None:
     anew.start("--any-session")
     anew.expect_start_by_a_change()
-    anew.seat.write("session", LOCKED)
-    anew.seat.trigger("clickMoreButton")
+    anew.tell("session", LOCKED)
+    anew.trigger("clickMoreButton")
     assert anew.runs
-    anew.seat.write("session", LOCKED + " Asleep")
+    anew.tell("session", LOCKED + " Asleep")
     anew.wait_for_end()
     assert len(anew.lines) == 1, "the lock ended nothing"
-    anew.seat.write("session", LOCKED)
+    anew.tell("session", LOCKED)
     anew.expect_start_by_a_change()
 
 
@@ -101,15 +124,15 @@ def test_sleep_ends_the_command_in_any_session_and_a_lock_does_not(anew: Anew) -
 def test_state_counts_as_left_while_a_screen_saver_is_active(anew: Anew, kind: str) -> None:
     anew.seat.start_saver(kind, "active")
     anew.start()
-    anew.seat.trigger("clickMoreButton")
+    anew.trigger("clickMoreButton")
     assert not anew.runs
-    anew.seat.write(f"saver-{kind}", "")
+    anew.tell(f"saver-{kind}", "")
     anew.expect_start_by_a_change()
     for _ in range(3):
-        anew.seat.write(f"saver-{kind}", "active")
+        anew.tell(f"saver-{kind}", "active")
         anew.wait_for_end()
-        anew.seat.trigger("clickMoreButton")
-        anew.seat.write(f"saver-{kind}", "")
+        anew.trigger("clickMoreButton")
+        anew.tell(f"saver-{kind}", "")
         anew.expect_start_by_a_change()
 
 
@@ -119,12 +142,11 @@ def test_screen_saver_that_comes_or_ends_closes_nothing(anew: Anew) -> None:
     saver = anew.seat.start_saver("xfce", "")
     other = anew.seat.start_saver("mate", "")
     assert anew.runs
-    anew.seat.write("saver-xfce", "active")
+    anew.tell("saver-xfce", "active")
     anew.wait_for_end()
-    anew.seat.write("saver-mate", "active")
-    anew.seat.wait_for(lambda: "saver-mate has told" in anew.seat.log, "mate")
+    anew.tell("saver-mate", "active")
     saver.kill()
-    anew.seat.trigger("clickMoreButton")
+    anew.trigger("clickMoreButton")
     assert not anew.runs, "the other one covers the screen still"
     other.kill()
     anew.expect_start_by_a_change()
@@ -137,7 +159,7 @@ def test_screen_saver_that_hangs_counts_as_active_until_it_ends(anew: Anew) -> N
     saver = anew.seat.start_saver("xfce", "")
     os.kill(saver.pid, signal.SIGSTOP)
     anew.start()
-    anew.seat.trigger("clickMoreButton")
+    anew.trigger("clickMoreButton")
     assert not anew.runs
     saver.kill()
     anew.expect_start_by_a_change()
@@ -147,13 +169,13 @@ def test_session_is_locked_as_long_as_one_of_both_says_so(anew: Anew) -> None:
     anew.seat.start_saver("xfce", "")
     anew.start()
     anew.expect_start_by_a_change()
-    anew.seat.write("session", LOCKED)
+    anew.tell("session", LOCKED)
     anew.wait_for_end()
-    anew.seat.write("saver-xfce", "active")
-    anew.seat.write("session", IN_FRONT)
-    anew.seat.trigger("clickMoreButton")
+    anew.tell("saver-xfce", "active")
+    anew.tell("session", IN_FRONT)
+    anew.trigger("clickMoreButton")
     assert not anew.runs
-    anew.seat.write("saver-xfce", "")
+    anew.tell("saver-xfce", "")
     anew.expect_start_by_a_change()
 
 
@@ -162,20 +184,19 @@ def test_request_to_lock_counts_until_one_to_unlock_where_light_locker_follows_i
 ) -> None:
     anew.start()
     anew.expect_start_by_a_change()
-    anew.seat.write("session", f"{IN_FRONT} Lock")
-    anew.seat.wait_for(lambda: "requests Lock" in anew.seat.log, "a request")
-    anew.seat.write("session", IN_FRONT)
+    anew.tell("session", f"{IN_FRONT} Lock")
+    anew.tell("session", IN_FRONT)
     assert anew.runs, "a request alone locks no screen"
     locker = anew.seat.start_saver("freedesktop", "", "gnome")
     anew.wait_for_end()
-    anew.seat.write("session", f"{IN_FRONT} Unlock")
+    anew.tell("session", f"{IN_FRONT} Unlock")
     anew.expect_start_by_a_change()
-    anew.seat.write("session", f"{IN_FRONT} Lock")
+    anew.tell("session", f"{IN_FRONT} Lock")
     anew.wait_for_end()
-    anew.seat.write("session", LEFT)
-    anew.seat.trigger("clickMoreButton")
-    anew.seat.write("session", IN_FRONT)
-    anew.seat.trigger("clickMoreButton")
+    anew.tell("session", LEFT)
+    anew.trigger("clickMoreButton")
+    anew.tell("session", IN_FRONT)
+    anew.trigger("clickMoreButton")
     assert not anew.runs
     locker.kill()
     anew.expect_start_by_a_change()
@@ -193,5 +214,5 @@ def test_states_count_again_once_the_lost_session_bus_is_back(anew: Anew) -> Non
     anew.seat.start_bus()
     anew.seat.start_logind(IN_FRONT)
     anew.seat.start_saver("xfce", "active")
-    anew.seat.write("saver-xfce", "")
+    anew.tell("saver-xfce", "")
     anew.expect_start_by_a_change()

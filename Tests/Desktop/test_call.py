@@ -406,14 +406,14 @@ def test_unplugged_keyboard_silences_the_call(call: Call) -> None:
 def test_locked_session_silences_the_call(call: Call) -> None:
     call.press()
     locked = call.listener.position
-    call.seat.write("session", LOCKED)
+    call.seat.tell("session", LOCKED)
     assert call.listener.seconds_of_tone(locked) < 1
     call.wait_until_closed()
     # Nor does a key that is typed on the lock screen open it.
     call.seat.trigger(RELEASE, PRESS)
     call.listener.expect_silence()
     call.seat.trigger(RELEASE)
-    call.seat.write("session", IN_FRONT)
+    call.seat.tell("session", IN_FRONT)
 
     # A key that is pressed before keymodectl hears of that still opens nothing.
     call.wait_until_heard()
@@ -427,9 +427,9 @@ def test_latched_key_opens_nothing_after_a_lock_or_a_sleep_until_it_is_pressed(
     call.seat.trigger(RELEASE, PRESS, TAP)
     call.listener.expect_tone()
     left = call.listener.position
-    call.seat.write("session", away)
+    call.seat.tell("session", away)
     assert call.listener.seconds_of_tone(left) < 1
-    call.seat.write("session", IN_FRONT)
+    call.seat.tell("session", IN_FRONT)
     for _ in range(3):
         call.listener.expect_silence()
     # A hold talks on, and a tap ends it.
@@ -440,9 +440,9 @@ def test_latched_key_opens_nothing_after_a_lock_or_a_sleep_until_it_is_pressed(
 
 def test_release_of_a_key_that_was_held_through_a_lock_opens_nothing(call: Call) -> None:
     call.press()
-    call.seat.write("session", LOCKED)
+    call.seat.tell("session", LOCKED)
     call.wait_until_closed()
-    call.seat.write("session", IN_FRONT)
+    call.seat.tell("session", IN_FRONT)
     call.listener.expect_silence()
     call.seat.trigger(RELEASE)
     call.listener.expect_silence()
