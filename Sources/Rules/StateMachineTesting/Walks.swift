@@ -66,8 +66,10 @@ struct DrawnArrows<R: DrawableRules> {
   func arrow(from: R.State, to: R.State, on sample: Sample<R.Event>) -> Diagram.Arrow? {
     let names = (rules.name(of: from), rules.name(of: to), rules.name(ofEvent: sample.event))
     let conditions = [rules.condition(of: from), sample.condition].compactMap { $0 }
-    // The diagram omits each condition that does not decide.
-    let possible = [nil] + conditions + [conditions.joined(separator: ", ")]
+    let delay = rules.delay(of: sample.event, in: from).map { ["after \($0.text)"] } ?? []
+    // The diagram omits each condition that does not decide, but no delay.
+    let drawn = ([[]] + conditions.map { [$0] } + [conditions]).map { $0 + delay }
+    let possible = drawn.map { $0.isEmpty ? nil : $0.joined(separator: ", ") }
     return arrows.first {
       ($0.from, $0.to, $0.event) == names && possible.contains($0.condition)
         && $0.reenters == (names.0 == names.1 && rules.reenters(from, on: sample.event))

@@ -1,6 +1,8 @@
 import ObservedMachines
+import StateMachineTesting
 import StateMachines
 import Synchronization
+import TestSupport
 import Testing
 
 /// A key that talks while it is held, and a little longer; two taps and it goes on talking.
@@ -151,6 +153,21 @@ struct DelayTests {
     #expect(pulse.take(at: at(99)).isEmpty && pulse.deadline == nil, "the rules ignore the event")
   }
 
+  @Test("the diagram has the delays, and all paths and walks take its arrows")
+  func walking() {
+    expectWalksAreDrawn(Talk(), ["after 10 min", "after 300 ms", "after 1 h"])
+    expectWalksAreDrawn(Fuse(), ["short, after 2 s", "long, after 1 min"])
+  }
+
+  private func expectWalksAreDrawn(_ rules: some DrawableRules, _ conditions: [String]) {
+    let arrows = Diagram(of: rules).arrows
+    #expect(arrows.compactMap(\.condition).filter { $0.contains("after") } == conditions)
+    var generator = SplitMix64(seed: 1)
+    #expect(rules.faults(ofRandomWalks: 100, using: &generator) == [])
+    let (paths, faults) = rules.shortestPaths()
+    #expect(paths.map(\.arrow) == arrows && faults == [])
+  }
+
   @Test("an observed machine keeps time by the clock that it is given, until it is cancelled")
   @MainActor
   func keepingTime() async {
@@ -188,6 +205,39 @@ struct DelayTests {
     }
     await time.value
     #expect(machine.isFinal)
+  }
+}
+
+/// Burns for a time that its length decides, as does what it leads to.
+private struct Fuse: TimedRules, DrawableRules {
+  enum State { case unlit, burning(meters: Int), exploded, safe }
+  enum Event { case light(meters: Int), burned }
+  var initial: State { .unlit }
+  var finalStates: [State] { [.exploded, .safe] }
+  var states: [State] { [.unlit, .burning(meters: 1), .burning(meters: 30), .exploded, .safe] }
+  var samples: [Sample<Event>] {
+    [
+      Sample(.light(meters: 1), where: "short"), Sample(.light(meters: 30), where: "long"),
+      Sample(.burned),
+    ]
+  }
+
+  func next(_ state: State, on event: Event) -> State? {
+    switch (state, event) {
+    case (.unlit, .light(let meters)): .burning(meters: meters)
+    case (.burning(let meters), .burned): meters < 10 ? .exploded : .safe
+    case (.unlit, .burned), (.burning, .light), (.exploded, _), (.safe, _): nil
+    }
+  }
+
+  func condition(of state: State) -> String? {
+    guard case .burning(let meters) = state else { return nil }
+    return meters < 10 ? "short" : "long"
+  }
+
+  func timeout(of state: State) -> (after: Duration, event: Event)? {
+    guard case .burning(let meters) = state else { return nil }
+    return (.seconds(2 * meters), .burned)
   }
 }
 
