@@ -67,7 +67,8 @@ public struct FileACL: Hashable, Sendable {
 
   /// The permissions of the file at `path`. The corresponding C functions are `getxattr` and `stat`.
   public init(of path: String) throws(SystemError) {
-    var bytes = [UInt8](repeating: 0, count: 1024)
+    // The most that the kernel keeps.
+    var bytes = [UInt8](repeating: 0, count: 65_536)
     let count = getxattr(path, Self.attribute, &bytes, bytes.count)
     if count >= 0, let acl = FileACL(Array(bytes.prefix(count))) {
       self = acl
