@@ -1,8 +1,10 @@
 """systemd-logind on the system bus, with one session. Its properties are words of the file `session`.
 
 The machine sleeps while one of the words is Asleep. Lock and Unlock are requests to the session.
-It prints the words once the bus has passed them on.
+It prints the words once the bus has passed them on, and when a lock that delays a sleep is closed.
 """
+
+import os
 
 from gi.repository import Gio, GLib
 
@@ -10,6 +12,10 @@ BUS = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
 NAME = "org.freedesktop.login1"
 XML = f"""<node><interface name="{NAME}.Manager">
   <method name="GetSession"><arg type="s" direction="in"/><arg type="o" direction="out"/></method>
+  <method name="Inhibit">
+    <arg type="s" direction="in"/><arg type="s" direction="in"/><arg type="s" direction="in"/>
+    <arg type="s" direction="in"/><arg type="h" direction="out"/>
+  </method>
 </interface><interface name="{NAME}.Session">
   <property name="Active" type="b" access="read"/>
   <property name="LockedHint" type="b" access="read"/>
@@ -18,7 +24,21 @@ XML = f"""<node><interface name="{NAME}.Manager">
 
 
 def called(connection, sender, path, interface, method, arguments, invocation):
-    invocation.return_value(GLib.Variant("(o)", ("/session",)))
+    if method == "GetSession":
+        return invocation.return_value(GLib.Variant("(o)", ("/session",)))
+    what, *_, mode = arguments.unpack()
+    reading, writing = os.pipe()
+    GLib.io_add_watch(reading, GLib.IO_HUP, closed, f"{mode} of {what}")
+    descriptors = Gio.UnixFDList.new_from_array([writing])
+    answer = GLib.Variant("(h)", (0,))
+    invocation.return_value_with_unix_fd_list(answer, descriptors)
+    print(f"{mode} of {what} begins", flush=True)
+
+
+def closed(descriptor, condition, what):
+    print(f"{what} ends", flush=True)
+    os.close(descriptor)
+    return GLib.SOURCE_REMOVE
 
 
 def get(connection, sender, path, interface, name):

@@ -30,11 +30,11 @@ class Anew:
         seat.start_logind(IN_FRONT)
         seat.start_keymoded()
 
-    def start(self, *options: str) -> None:
+    def start(self, *options: str, command: str = COMMAND) -> None:
         """Starts it."""
         states = "keyboard=prepareToEditText,editingText,showingPanel"
-        command = ("keymodectl", "while", "--anew", *options, "--grace", "200ms", states, "--")
-        self.seat.start_managed(*command, "sh", "-c", COMMAND)
+        words = ("keymodectl", "while", "--anew", *options, "--grace", "200ms", states, "--")
+        self.seat.start_managed(*words, "sh", "-c", command)
 
     @property
     def lines(self) -> list[str]:
@@ -118,6 +118,36 @@ def test_sleep_ends_the_command_in_any_session_and_a_lock_does_not(anew: Anew) -
     assert len(anew.lines) == 1, "the lock ended nothing"
     anew.tell("session", LOCKED)
     anew.expect_start_by_a_change()
+
+
+def test_sleep_waits_until_the_command_has_ended(anew: Anew) -> None:
+    begins, command_ends, ends = "delay of sleep begins", "the command ends", "delay of sleep ends"
+    trap = f"""trap 'sleep 0.1; echo "{command_ends}"' TERM; """
+    anew.start(command=trap + COMMAND.replace("exec sleep 1000", "sleep 1000 & wait; wait"))
+    expected: list[str] = []
+
+    def wait_for(*lines: str) -> None:
+        expected.extend(lines)
+
+        def has_told() -> bool:
+            told = anew.seat.log.splitlines()
+            return [line for line in told if line in (begins, command_ends, ends)] == expected
+
+        anew.seat.wait_for(has_told, " ".join(lines))
+
+    wait_for(begins)
+    for _ in range(2):
+        anew.expect_start_by_a_change()
+        anew.tell("session", ASLEEP)
+        wait_for(command_ends, ends)
+        anew.tell("session", IN_FRONT)
+        wait_for(begins)
+    anew.expect_start_by_a_change()
+    anew.tell("session", LOCKED)
+    wait_for(command_ends)
+    # Nothing has to end.
+    anew.tell("session", LOCKED + " Asleep")
+    wait_for(ends)
 
 
 @pytest.mark.parametrize("kind", SAVERS)

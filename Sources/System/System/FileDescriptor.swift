@@ -33,7 +33,13 @@ public struct FileDescriptor: ~Copyable, Sendable {
 
   /// A duplicate of the descriptor of standard input. Throws if that is closed.
   public static func standardInput() throws(SystemError) -> FileDescriptor {
-    FileDescriptor(owning: try retrying("read", "-") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) })
+    try duplicating(STDIN_FILENO, named: "-")
+  }
+
+  /// A duplicate of an open descriptor. The corresponding C function is `fcntl`.
+  static func duplicating(_ number: Int32, named name: String) throws(SystemError) -> FileDescriptor
+  {
+    FileDescriptor(owning: try retrying("read", name) { fcntl(number, F_DUPFD_CLOEXEC, 3) })
   }
 }
 

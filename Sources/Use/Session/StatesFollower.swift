@@ -63,6 +63,9 @@ public final class StatesFollower {
     try follow()
   }
 
+  /// Says whether a sleep is to wait, as ``LoginSession/delaysSleep``.
+  func delaySleep(_ isToWait: Bool) { session?.delaysSleep = isToWait }
+
   private func follow() throws {
     daemon = try loop.follow(directory, of: machines) { [unowned self] update in
       attempt { try take(update.get()) }

@@ -95,6 +95,7 @@ struct BusMessage: ~Copyable {
     case "b": return .bool(try number(type, CInt(0)) != 0)
     case "u": return .uint32(try number(type, 0))
     case "t": return .uint64(try number(type, 0))
+    case "h": return .descriptor(try number(type, 0))
     case "s", "o":
       var text: UnsafePointer<CChar>?
       try read(sd_bus_message_read_basic(handle, type, &text))

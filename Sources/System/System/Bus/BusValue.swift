@@ -3,7 +3,8 @@ public indirect enum BusValue: Hashable, Sendable {
   case bool(Bool)
   case uint32(UInt32)
   case uint64(UInt64)
-  /// A descriptor to pass on; the other side gets one of its own.
+  /// A descriptor to pass on; the other side gets one of its own. A received one is open only while
+  /// the answer or signal is handled.
   case descriptor(Int32)
   /// A string or, if received, the path of an object.
   case string(String)

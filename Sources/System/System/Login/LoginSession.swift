@@ -61,6 +61,10 @@ public final class LoginSession {
   /// The name of the session: the path of its object on the bus; `-` before there is one.
   public private(set) var name = "-"
 
+  /// Whether a sleep is to wait for something that must end before it. Only a session that minds sleep
+  /// has it wait, and logind for 5 s at most, unless it is configured otherwise.
+  public var delaysSleep = false { didSet { unlockSleep() } }
+
   /// The ID of the user of the active session of `seat0`, which may be a greeter; `nil` for none.
   public static var userInFront: UInt32? {
     var user: UInt32 = 0
@@ -101,6 +105,8 @@ public final class LoginSession {
   private var found: SessionPresence?
   /// Whether logind has told that the machine goes to sleep, and not yet that it has woken up.
   private var isAsleep = false
+  /// logind's lock, which delays a sleep until it is closed, for at most `InhibitDelayMaxSec`.
+  private var sleepLock: FileDescriptor?
   /// The number of the last round of questions: answers to older ones are not used.
   private var round = 0
 
@@ -137,7 +143,9 @@ public final class LoginSession {
         },
         // logind ended, or was restarted.
         try bus.owner(of: Login1.name) { [unowned self] owner in
-          if owner != nil { find() } else { forget() }
+          guard owner != nil else { return forget() }
+          find()
+          lockSleep()
         },
       ]
       if choice == .ofSeat {
@@ -154,6 +162,7 @@ public final class LoginSession {
       }
       self.bus = bus
       find()
+      lockSleep()
     } catch {
       // No socket means no logind: the bus's socket exists even while nothing listens on it.
       if found == nil, error.code == ENOENT { update(.inFront) } else { lose() }
@@ -168,6 +177,7 @@ public final class LoginSession {
     isAsleep = false
     update(.absent(.noAnswer))
     (slots, sessionSlots, bus) = ([], [], nil)
+    sleepLock = nil
     session.lose()
     retry?.set(after: .seconds(5))
   }
@@ -186,9 +196,26 @@ public final class LoginSession {
   private func sleep(isOver: Bool) {
     isAsleep = true
     update(.absent(.asleep))
+    unlockSleep()
     guard isOver else { return }
     isAsleep = false
     find()
+    lockSleep()
+  }
+
+  /// Has the next sleep wait until ``unlockSleep()``. Without the lock, nothing waits.
+  private func lockSleep() {
+    guard mindsSleep else { return }
+    bus?.call(Login1.delayOfSleep) { [weak self] answer in
+      guard let self, case .descriptor(let number)? = try? answer.get().first else { return }
+      sleepLock = try? FileDescriptor.duplicating(number, named: "a lock of systemd-logind")
+      unlockSleep()
+    }
+  }
+
+  /// Lets the machine sleep, if it is about to and nothing has to end before.
+  private func unlockSleep() {
+    if isAsleep, !delaysSleep { sleepLock = nil }
   }
 
   private func update(_ found: SessionPresence) {
@@ -217,7 +244,7 @@ public final class LoginSession {
     round += 1
     let call =
       switch choice {
-      case .own: Login1.call("GetSession", .string(own ?? "auto"))
+      case .own: Login1.call("GetSession", own ?? "auto")
       case .ofSeat: BusCall.getAll(of: Login1.seat, at: Login1.seatPath, from: Login1.name)
       }
     ask(call) { [unowned self] answer in
@@ -320,8 +347,12 @@ private enum Login1 {
 
   static func interface(_ kind: String) -> String { "\(name).\(kind)" }
 
-  static func call(_ member: String, _ argument: BusValue) -> BusCall {
-    BusCall(to: name, path: path, interface: manager, member: member, [argument])
+  /// The call for a lock; `systemd-inhibit --list` shows the second and the third word.
+  static let delayOfSleep = call("Inhibit", "sleep", "keymodectl", "ends a command first", "delay")
+
+  static func call(_ member: String, _ arguments: String...) -> BusCall {
+    BusCall(
+      to: name, path: path, interface: manager, member: member, arguments.map(BusValue.string))
   }
 
   /// The rule for the signals of an interface.

@@ -29,6 +29,7 @@ public final class StateCommand {
   private let isAnew: Bool
 
   private let run: MainLoop<End>
+  private weak var follower: StatesFollower?
   private var contained: ContainedCommand?
   private var liveness: Liveness?
   private var losses: [EventSource] = []
@@ -89,6 +90,7 @@ public final class StateCommand {
       case .failure(let error): quit(.failure(error))
       }
     }
+    self.follower = follower
     // Before the unit: a manager that waits until this process is ready starts no other unit.
     ServiceManager.notify("READY=1")
     let unit = try CommandUnit(grace: grace)
@@ -165,6 +167,7 @@ public final class StateCommand {
       return
     }
     if machine.state == .waiting { liveness?.end() }
+    follower?.delaySleep(machine.state != .waiting)
     switch machine.rules.action(from: transition.from, to: transition.to) {
     case .start: start()
     case .end: contained?.end(by: signal)
