@@ -16,8 +16,9 @@ extension Keyboards {
   public static let lateness: Int64 = 1000
 
   /// How long after a press of a lock key or a switch of consoles the kernel is asked for the LEDs,
-  /// in microseconds: the desktop or the kernel has switched them by then.
-  private static let lockPatience: Int64 = 50_000
+  /// in microseconds: first, and last. Most desktops have switched them after the first delay; Xorg
+  /// takes a second and more for a switch of consoles.
+  private static let lockDelays: ClosedRange<Int64> = 50_000...3_200_000
 
   /// The time on the clock that stamps the keys.
   public static var now: Time { Time(microseconds: microsecondsSinceBoot()) }
@@ -114,9 +115,21 @@ extension Keyboards {
     }
   }
 
-  /// Asks for the lock LEDs after a while, when the desktop or the kernel has switched them.
+  /// Asks for the lock LEDs after a while, and again after longer ones, when the desktop or the
+  /// kernel has switched them.
   func askForLEDsSoon() {
-    watch?.lockTimer.set(at: UInt64(clamping: Self.now.microseconds + Self.lockPatience))
+    askForLEDs(after: Self.lockDelays.lowerBound)
+  }
+
+  /// Has the kernel asked for the LEDs now, and again later unless this was the last time.
+  func lockDelayHasPassed() {
+    asksForLEDs = true
+    if lockDelay < Self.lockDelays.upperBound { askForLEDs(after: 4 * lockDelay) }
+  }
+
+  private func askForLEDs(after delay: Int64) {
+    lockDelay = delay
+    watch?.lockTimer.set(at: UInt64(clamping: Self.now.microseconds + delay))
   }
 
   private func isReady(_ device: InputDevice) -> Bool {

@@ -69,6 +69,8 @@ public final class Keyboards {
   /// Whether the kernel is asked for the lock LEDs once all devices have been read: another
   /// program's grab hides events of LEDs too.
   var asksForLEDs = false
+  /// The delay after which it is asked next, or was asked last, in microseconds.
+  var lockDelay: Int64 = 0
 
   /// What ties the keyboards to an event loop, from ``start(on:followingNewcomers:ready:)`` on.
   struct Watch {
@@ -114,7 +116,7 @@ public final class Keyboards {
     let continuation = try loop.addDeferred(handler: ready)
     continuation.setPriority(.first)
     let lockTimer = try loop.addTimer { [unowned self] in
-      asksForLEDs = true
+      lockDelayHasPassed()
       ready()
     }
     let consoles = try? ConsoleWatch(loop) { [unowned self] in askForLEDsSoon() }

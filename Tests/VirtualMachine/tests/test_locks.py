@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 import pytest
 from harness import service
 from harness.service import settled_state, wait_until_followed
+from harness.sessions import switch_to_console
 from harness.typing import CAPS, NUM, Person, followed
 from harness.vm import VirtualMachine
 from harness.watch import Watch
@@ -82,3 +83,18 @@ def test_locks_follow_the_leds_beside_keyd_with_its_grab(guest: VirtualMachine) 
             assert moves(watch, 1) == [("caps", event, state)]
         keyd.terminate()
         keyd.wait()
+
+
+def test_lock_that_a_desktop_lights_long_after_a_switch_of_consoles_is_told(
+    guest: VirtualMachine,
+) -> None:
+    with keyboard(guest, "Slow"):
+        watch = Watch(guest)
+        # Without a report of the keyboard, as the kernel's console and Xorg switch it.
+        named = "grep -l Slow /sys/class/input/input*/name"
+        light = f'echo 1 >"$(dirname "$({named})")"/*::capslock/brightness'
+        switch_to_console(guest, 1)
+        switch_to_console(guest)
+        # Longer than the first question of the daemon takes.
+        guest.run(f"sleep 0.2; {light}")
+        assert moves(watch, 1) == [("caps", "ledOn", "on")]
