@@ -68,10 +68,10 @@ struct StatusTests {
       let format = try StatusFormat(format)
       let name = format.machines.first?.rawValue ?? ""
       #expect(throws: UsageError("unknown {\(name)} in the format; did you mean {\(meant)}?")) {
-        try format.check(among: known)
+        try format.checkMachines(among: known)
       }
     }
-    try StatusFormat("{shift} {talk} {layers}").check(among: known)
+    try StatusFormat("{shift} {talk} {layers}").checkMachines(among: known)
   }
 
   @Test("a machine of one's own has a placeholder, a line of the tooltip and a class with its name")

@@ -116,7 +116,7 @@ extension ConfigurationReader {
       }
   }
 
-  /// The shipped rows, and then those of the file.
+  /// The shipped rows and then those of the configuration, and the row by time of each state.
   private mutating func rows(
     _ node: Node?, _ states: [String], _ events: [String], shipped: [StateTable.Row]
   ) -> ([StateTable.Row], [String: StateTable.Timeout]) {

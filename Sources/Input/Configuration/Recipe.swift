@@ -26,7 +26,7 @@ public struct Recipe: Sendable {
     return comment.places(of: ". ").first.map { "\(comment[..<$0.lowerBound])." } ?? comment
   }
 
-  /// The key or chord of its first binding, without `Any` and the use; `nil` if it binds none.
+  /// The key or chord of its first binding, without `Any` and the timing; `nil` without bindings.
   public var key: String? {
     guard let bindings = text.places(of: "bindings:").first,
       let list = text[bindings.upperBound...].firstIndex(of: "[")
@@ -35,7 +35,7 @@ public struct Recipe: Sendable {
     return ChordText(String(first)).names.drop { $0 == "Any" }.joined(separator: "+")
   }
 
-  /// Returns the text in which `key` replaces the recipe's own key, in comments too. If either key is
+  /// The text in which `key` replaces the recipe's own key, in comments too. If either key is
   /// `nil`, the text stays as it is. A chord also replaces an `Any+` before the own key; a single key
   /// leaves it there.
   public func text(with key: String?) -> String {
@@ -57,7 +57,7 @@ public struct Recipe: Sendable {
 
   /// The name of the key or chord that is written as `key`.
   ///
-  /// - Throws: the error of a configuration that binds `key`, or an error if `key` has a use too.
+  /// - Throws: an error if no configuration can bind `key`, or if it also has a timing.
   public static func name(ofKey key: String) throws(UsageError) -> String {
     guard ChordText(key).rest.isEmpty else {
       throw UsageError("'\(key)' is neither a key, such as F9, nor a chord, such as Ctrl+Space")

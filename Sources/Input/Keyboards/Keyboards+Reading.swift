@@ -11,8 +11,8 @@ extension Keyboards {
   /// many reads return more events than the kernel keeps for a device.
   private static let mostDelays = 64
 
-  /// How long after its time stamp a key can be read at the latest, in microseconds. The kernel
-  /// takes far less, and the delay is too short to notice.
+  /// A key is read at most this long after its time stamp, in microseconds. The kernel takes far
+  /// less, and the delay is too short to notice.
   public static let lateness: Int64 = 1000
 
   /// How long after a press of a lock key or a switch of consoles the kernel is asked for the LEDs,
@@ -91,8 +91,8 @@ extension Keyboards {
     return (limit, ended)
   }
 
-  /// Lets go of the devices that have ended. They end at the present time, so the earlier events of
-  /// other devices take effect first.
+  /// Lets go of the devices that have ended. For up to ``mostDelays`` reads, they wait until the
+  /// earlier events of other devices have taken effect.
   private func letGo(_ ended: [Ended]) {
     if !ended.isEmpty, isMoreLeft || !waiting.isEmpty, delayedEnds < Self.mostDelays {
       delayedEnds += 1
@@ -121,7 +121,7 @@ extension Keyboards {
     askForLEDs(after: Self.lockDelays.lowerBound)
   }
 
-  /// Has the kernel asked for the LEDs now, and again later unless this was the last time.
+  /// Asks for the lock LEDs at the next read, and again later unless this was the last time.
   func lockDelayHasPassed() {
     asksForLEDs = true
     if lockDelay < Self.lockDelays.upperBound { askForLEDs(after: 4 * lockDelay) }

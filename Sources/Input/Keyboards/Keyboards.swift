@@ -56,7 +56,7 @@ public final class Keyboards {
   private let places: DeviceFinder.Places
   private(set) var watch: Watch?
   private var unopened: [String: SystemError] = [:]
-  /// The nodes of devices that were opened, but have no role, as the nodes were then.
+  /// The nodes of devices that have no role, with the node's status when it was opened.
   private var unused: [String: NodeStatus] = [:]
   private var leds = LEDCommand()
   /// Whether the devices that were present at the start are open.
@@ -79,7 +79,7 @@ public final class Keyboards {
     let continuation: EventSource
     /// Asks for the lock LEDs some time after what may switch them.
     let lockTimer: EventSource
-    /// Has the timer ask after a switch of consoles too.
+    /// Sets the timer after a switch of consoles too.
     let consoles: ConsoleWatch?
     var finder: DeviceFinder?
   }
@@ -159,7 +159,7 @@ public final class Keyboards {
     return reports
   }
 
-  /// Switches these LEDs on all devices that are followed for their keys, now or later. While
+  /// Sets the LEDs of all devices, present and later ones, that are followed for their keys. While
   /// ``LEDCommand/used`` is empty, no device is opened for writing.
   public func show(_ leds: LEDCommand) {
     self.leds = leds
@@ -322,7 +322,7 @@ private struct NodeStatus: Equatable {
   }
 }
 
-/// A device that is open.
+/// A device that is followed.
 struct FollowedDevice {
   fileprivate(set) var id: DeviceID
   let device: InputDevice

@@ -36,7 +36,7 @@ private struct Doctor {
   private let isService: Bool
   private let configuration: Result<Configuration, ConfigurationErrors>
   private let states: Result<StateMessage, ClientError>
-  /// The status text of the service: its keyboards, then `;` and a warning; empty for other daemons.
+  /// The service's status text: its keyboards, then `;` and a warning; empty for other daemons.
   private let status: String
 
   init(_ invocation: Invocation) {
@@ -150,8 +150,8 @@ private struct Doctor {
 
 /// A property of a unit, as `systemctl` tells it; empty if `systemctl` does not answer.
 private func property(_ name: String, of unit: String, _ scope: String = "--system") -> String {
-  let line = "timeout 5 systemctl \(scope) show --value --property=\(name) \(unit) 2>/dev/null"
-  guard let pipe = popen(line, "r") else { return "" }
+  let command = "timeout 5 systemctl \(scope) show --value --property=\(name) \(unit) 2>/dev/null"
+  guard let pipe = popen(command, "r") else { return "" }
   defer { pclose(pipe) }
   var bytes: [UInt8] = []
   _ = try? readSome(from: fileno(pipe), upTo: 4096) { bytes += $0 }

@@ -46,7 +46,7 @@ func watch(_ invocation: Invocation) throws -> Int32 {
     let format = try StatusFormat(arguments["--format"] ?? usual)
     if !format.machines.isSubset(of: Machine.shipped) {
       let known = machines(arguments["--socket-dir"], arguments["--config"])
-      try format.check(among: known.map(\.name))
+      try format.checkMachines(among: known.map(\.name))
     }
     let line = StatusLine(format, of: shown, isForWaybar: arguments.has("--waybar"))
     return try watch(request, line)
@@ -75,7 +75,7 @@ private func check(_ machine: Machine, _ arguments: Arguments) throws {
 /// Follows the daemon until the reader of standard output has closed it. Otherwise a watch would
 /// outlive a status bar that was killed, because it may have nothing to write for hours.
 ///
-/// - Parameter retries: whether to try again where waiting does not help, such as after an invalid reply.
+/// - Parameter retries: whether to try again where waiting does not help, as for an invalid reply.
 private func untilUnread(
   _ request: WatchRequest, of machines: Set<Machine>?, retries: Bool = false,
   _ take: @escaping (Update) throws -> Void

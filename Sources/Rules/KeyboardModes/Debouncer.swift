@@ -20,7 +20,7 @@ struct Debouncer: Sendable {
     let time: Time
   }
 
-  /// A press less than this away from the key's release is a bounce; with zero, none is.
+  /// A press less than this away from the key's release is a bounce; with zero, no press is.
   var interval: Duration {
     didSet { if interval == .zero { recent = [] } }
   }
@@ -28,14 +28,14 @@ struct Debouncer: Sendable {
   /// The releases of keys that are up, for as long as a press may be their bounce.
   private var recent: [Release] = []
 
-  /// The releases that have not counted yet, by their times; those of one time in the order in which
-  /// the keys went up.
+  /// The releases that have not counted yet, by their times; those of one time in the order in
+  /// which the keys went up.
   private var waiting: [Release] = []
 
   /// No key has been released. With the interval zero, nothing is kept and no release waits.
   init(interval: Duration) { self.interval = interval }
 
-  /// The key goes up.
+  /// Keeps the release of a key: a press soon after it is a bounce.
   mutating func release(_ key: DeviceKey, at time: Time) {
     guard interval > .zero else { return }
     forgetOld(on: key.device, at: time)
@@ -63,12 +63,12 @@ struct Debouncer: Sendable {
     recent.removeAll { $0.key.device == device && !$0.time.isWithin(interval, of: time) }
   }
 
-  /// Forgets the releases on `device`: no press is their bounce. Those that wait still count.
+  /// Forgets the releases on `device`: no later press is a bounce. Those that wait still count.
   mutating func remove(_ device: DeviceID) { recent.removeAll { $0.key.device == device } }
 
   // MARK: Releases that wait
 
-  /// Has a release of `key` wait, and returns whether it does: with the interval zero it counts at once.
+  /// Has a release of `key` wait; returns `false` if it counts at once: with the interval zero.
   mutating func wait(_ key: DeviceKey, since time: Time) -> Bool {
     guard interval > .zero else { return false }
     let index = waiting.firstIndex { $0.time > time } ?? waiting.endIndex

@@ -9,13 +9,13 @@
 /// The event of a release is not lost. It is sent when the key goes up, or is found up after a loss
 /// of events, when its device goes away, and when new settings unbind it. If the daemon ends, the
 /// next one (``Controller/Snapshot``) sends it for up to six keys, if the machine has the event.
-/// While a use is open, ``Controller/take(_:keysUp:taken:)`` asks the kernel now and then, because the
-/// grab of another program hides a release.
+/// While a use is open, ``Controller/take(_:keysUp:taken:)`` asks the kernel now and then, because
+/// the grab of another program hides a release.
 ///
-/// A chord may serve several machines. Its release first ends the taps of all, and then sends the releases
-/// of all, each in the order of the machines.
+/// A chord may serve several machines. When its key goes up, all events of taps are sent first, and
+/// then all events of the release, each in the order of the machines.
 ///
-/// Each function returns what is to be sent, in order.
+/// Functions return events in the order in which they are to be sent.
 struct OpenUses: Sendable {
   /// How long after a press, and after each answer, the kernel is asked whether the key is
   /// still down.
@@ -32,8 +32,8 @@ struct OpenUses: Sendable {
   /// The releases that the daemon before this one awaited, and whose keys no device holds so far.
   private var inherited: [AwaitedRelease] = []
 
-  /// When the kernel is asked next whether the keys of the uses are still down; `nil` if there are
-  /// none.
+  /// When the kernel is asked next whether the keys of the uses are still down; `nil` if no use is
+  /// open.
   private(set) var nextCheck: Time?
 
   /// Counts what may change the result of ``awaited(in:)``.
@@ -57,7 +57,7 @@ struct OpenUses: Sendable {
 
   // MARK: Keys
 
-  /// A press of `key` completed the chord of these uses.
+  /// A press of `key` completed a chord that sends these events to one machine.
   mutating func begin(_ bound: MachineEvents, _ key: DeviceKey, at time: Time, wasSeen: Bool) {
     if let event = bound.events.gone {
       goneUses.removeAll {
@@ -79,8 +79,8 @@ struct OpenUses: Sendable {
   /// Another key goes down, or may have gone down: no open use can become a tap any more.
   mutating func endTaps() { for index in uses.indices { uses[index].tapBegan = nil } }
 
-  /// The key goes up: its holds are not due any more. Returns whether it has uses, which go on until
-  /// ``end(_:at:)``.
+  /// The key goes up: its holds are not due any more. Returns whether it has uses, which go on
+  /// until ``end(_:at:)``.
   mutating func release(_ key: DeviceKey) -> Bool {
     var hasUses = false
     for index in uses.indices where uses[index].key == key && !uses[index].isReleased {
@@ -110,9 +110,9 @@ struct OpenUses: Sendable {
     return events + Self.events(\.events.gone, of: gone, at: time)
   }
 
-  /// Ends the uses that `next` leaves without later events or without release, and rebinds the others.
+  /// Rebinds the uses to `next`; ends those that keep no later event, or lose that of the release.
   ///
-  /// - Parameter settings: the settings so far, whose tables have the events that are returned.
+  /// - Parameter settings: the present settings; the returned events are those of their tables.
   mutating func rebind(
     from settings: Settings, to next: Settings, at time: Time
   ) -> [TimedEvent] {
@@ -147,7 +147,7 @@ struct OpenUses: Sendable {
     return events
   }
 
-  /// Ends uses of one key by its release.
+  /// Ends uses of one key, because it was released.
   private mutating func end(
     at time: Time, isSeen: Bool = true, where isEnded: (OpenUse) -> Bool
   ) -> [TimedEvent] {

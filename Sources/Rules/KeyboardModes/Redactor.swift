@@ -3,8 +3,8 @@
 ///
 /// Only codes that are known to be needed stay: those of Shift and the other modifiers, and of
 /// presses that complete a bound chord. Any other press gets the lowest code of the same meaning
-/// that is neither in use nor bound. A release or repeat has the code of its press. What is left
-/// tells that a character was typed, and when, but not which.
+/// that is neither in use nor bound, if possible one that the device has. A release or repeat has
+/// the code of its press. What is left tells that a character was typed, and when, but not which.
 ///
 /// Keys that are found down together, at opening or after a loss, are listed in the order of their
 /// codes, and this order must not tell anything either. So those of one kind share one code, which
@@ -82,10 +82,10 @@ public struct Redactor: Sendable {
   /// The code of a press, or of a bounce.
   ///
   /// - Parameters:
-  ///   - inFrame: whether the event before, of this device, is in the same frame; `nil` if the press
-  ///     was not seen.
+  ///   - inFrame: whether the device's event before it is in the same frame; `nil` if the press was
+  ///     not seen.
   ///   - shared: the codes that this key may share; its own code is added.
-  /// - Returns: `nil` if the key has no code, and for a bounce while another key holds its code down.
+  /// - Returns: `nil` if the key has no code, or for a bounce while its code is already down.
   private mutating func press(
     _ key: DeviceKey, at time: Time, _ inFrame: Bool?,
     _ shared: inout [PressMeaning: KeyCode]
@@ -108,7 +108,7 @@ public struct Redactor: Sendable {
 
   /// The code of a release.
   ///
-  /// - Returns: `nil` if the key was not down or has no code, and while another key holds that code down.
+  /// - Returns: `nil` if the key was not down, has no code, or another key holds its code down.
   private mutating func release(_ key: DeviceKey, at time: Time) -> KeyCode? {
     guard held.release(key) else { return nil }
     debouncer.release(key, at: time)
@@ -131,10 +131,10 @@ public struct Redactor: Sendable {
     return Set(keys.compactMap { codes[DeviceKey(device, $0)] }).sorted { $0.number < $1.number }
   }
 
-  /// Replaces the codes. The differences come in the order of their codes, which would reveal them, so
-  /// their order changes too. Modifiers, which can be bound themselves, and bound keys stay in their
-  /// order, and the first character stays where it was between them: these decide changes. All releases
-  /// take effect before the presses.
+  /// Replaces the codes. The order of the differences would reveal the codes, so it changes too.
+  /// Only what decides changes keeps its order: modifiers, which can be bound themselves, bound
+  /// keys, and the place of the first character between them. All releases take effect before the
+  /// presses.
   private mutating func redact(
     _ differences: [KeyDifference], on device: DeviceID, at time: Time
   ) -> [KeyDifference] {
@@ -189,15 +189,15 @@ public struct Redactor: Sendable {
     if bindings.boundKeys.contains(key.code), codes[key] == key.code { return true }
     switch key.code.meaning {
     case .shift, .altGr, .bound: return true
-    // While such a key is held, Shift is part of a shortcut. If two of its presses had different
-    // codes, it could seem to be held for ever.
+    // While such a key is held, Shift is part of a shortcut. If two presses of one key had
+    // different codes, the key could seem to be held for ever.
     case .navigation, .button: return bindings.boundKeys.contains(key.code)
     case .character, .other, .inert: return key.code.isModifier
     }
   }
 
-  /// The key's own code if that is needed; otherwise the code in its stead: the one that it has
-  /// already, or shares, or the lowest that is free.
+  /// The key's own code if that is needed. Otherwise the code that it has already or may share, or
+  /// the lowest free one, if possible one that the device has; if none is free, the lowest of all.
   ///
   /// - Returns: `nil` if all codes of the key's kind are bound.
   private func code(

@@ -45,8 +45,8 @@ extension Diagram {
     return "s\(states.firstIndex(of: state) ?? states.count)"
   }
 
-  /// Replaces the characters that end a label, or that could begin a tag, an entity, a formula, a
-  /// comment or emphasis in it, with entities of Mermaid.
+  /// Escapes the characters that end a label, or that could begin a tag, an entity, a formula, a
+  /// comment or emphasis in it.
   private func escaped(_ text: String) -> String {
     let parts = text.split(separator: "<", omittingEmptySubsequences: false).map { part in
       String(part).escaped { scalar in

@@ -3,8 +3,8 @@ public import KeymodeClient
 public import Terminal
 import Wire
 
-/// The line that a status bar shows. Its text is empty while there is no daemon, and `disconnected` if
-/// there are no states for another reason, such as for lack of permission.
+/// The line that a status bar shows. Its text is empty while there is no daemon, and `disconnected`
+/// if there are no states for another reason, such as lack of permission.
 public struct StatusLine: Sendable {
   private let format: StatusFormat
   private let isForWaybar: Bool
@@ -82,8 +82,8 @@ public struct StatusLine: Sendable {
   }
 }
 
-/// A user's text with placeholders for states: `{shift}`, `{keyboard}`, `{caps}`, `{num}`, and the names of
-/// the user's own machines. `{{` and `}}` are braces.
+/// A user's text with placeholders for states: `{shift}`, `{keyboard}`, `{caps}`, `{num}`, and the
+/// names of the user's own machines. `{{` and `}}` are braces.
 public struct StatusFormat: Sendable {
   private enum Part: Sendable {
     case text(String)
@@ -130,10 +130,10 @@ public struct StatusFormat: Sendable {
     }
   }
 
-  /// Checks the placeholders against the machines that are known. Others may come with a configuration.
+  /// Checks the placeholders against the known machines. A configuration may bring others.
   ///
   /// - Throws: `UsageError` for one that seems to be misspelt.
-  public func check(among known: [String]) throws(UsageError) {
+  public func checkMachines(among known: [String]) throws(UsageError) {
     for machine in machines.sorted() where !known.contains(machine.rawValue) {
       guard let hint = Self.hint(machine.rawValue, known) else { continue }
       throw UsageError("unknown {\(machine)} in the format; \(hint)")
