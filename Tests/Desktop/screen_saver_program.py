@@ -1,7 +1,7 @@
 """A screen saver on the session bus: screen_saver_program.py FILE KIND...
 
 Each KIND is the word in one of its names, such as `xfce`. It is active while FILE has the word `active`.
-It prints what FILE has once the bus has passed that on.
+It prints that it was asked, and what FILE has once the bus has passed that on.
 """
 
 import sys
@@ -20,6 +20,7 @@ def is_active():
 
 
 def called(connection, sender, path, interface, method, arguments, invocation):
+    print(f"{FILE} was asked", flush=True)
     invocation.return_value(is_active())
 
 

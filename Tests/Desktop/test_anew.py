@@ -7,6 +7,7 @@ here are stand-ins; Tests/Desktops has those of Xfce.
 import contextlib
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -240,9 +241,14 @@ def test_states_count_again_once_the_lost_session_bus_is_back(anew: Anew) -> Non
     os.kill(bus, signal.SIGKILL)
     anew.wait_for_end()
     (anew.seat.folder / "run/bus").unlink()
+    # The first try to connect again fails.
+    time.sleep(6)
     # Here it is that of logind, too.
     anew.seat.start_bus()
     anew.seat.start_logind(IN_FRONT)
     anew.seat.start_saver("xfce", "active")
+    anew.seat.wait_for(lambda: "saver-xfce was asked" in anew.seat.log, "a question")
+    anew.trigger("clickMoreButton")
+    assert not anew.runs
     anew.tell("saver-xfce", "")
     anew.expect_start_by_a_change()

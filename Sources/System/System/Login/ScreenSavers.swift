@@ -23,6 +23,8 @@ final class ScreenSavers {
   private var bus: Bus?
   private var slots: [BusSlot] = []
   private var retry: EventSource?
+  /// Whether there was a bus, to which this connects again whenever it is lost.
+  private var hasConnected = false
   /// Whether each kind is active, once that is known.
   private var actives: [String: Bool] = [:]
   /// The connection that owns the name of each kind.
@@ -49,7 +51,9 @@ final class ScreenSavers {
       self.bus = bus
       slots = [try bus.whenLost { [unowned self] in lose() }]
       for kind in Self.kinds { try follow(kind, on: bus) }
+      hasConnected = true
     } catch {
+      if hasConnected { return lose() }
       // The session has no bus, and so no screen saver that this can follow.
       (slots, bus) = ([], nil)
       for kind in Self.kinds { actives[kind] = false }
