@@ -50,7 +50,7 @@ public struct FileACL: Hashable, Sendable {
     }
   }
 
-  /// The ACL as the kernel takes it. Without a user it is as good as a mode, and the kernel keeps no ACL.
+  /// The ACL as the kernel takes it. Without a user, the kernel sets only the mode.
   public var bytes: [UInt8] {
     var entries: [(Tag, UInt16, UInt32)] = [(.owner, owner, .max)]
     if let user { entries.append((.user, Self.readAndWrite, user)) }

@@ -55,7 +55,7 @@ public final class MemorySlots {
     set { memory.storeBytes(of: newValue, toByteOffset: 2 * Self.slotSize, as: Int.self) }
   }
 
-  /// The slot that counts, as a whole.
+  /// All bytes of the slot that counts.
   public var bytes: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: memory[slot * Self.slotSize..<(slot + 1) * Self.slotSize])
   }

@@ -67,7 +67,7 @@ final class ContainedCommand {
   func start(adding variables: [(name: String, value: String)]) -> Int32? {
     for (name, value) in variables { setenv(name, value, 1) }
     do throws(SystemError) {
-      let group = try unit.group()
+      let group = try unit.makeGroup()
       groupChanges = try loop.addIO(group.changes, .exceptional) { [unowned self] _ in look() }
       let first = try ChildProcess(running: command, in: group)
       (self.group, self.first) = (group, first)
