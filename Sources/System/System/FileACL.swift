@@ -19,7 +19,7 @@ public struct FileACL: Hashable, Sendable {
   private static let version: UInt32 = 2
   private static let readAndWrite: UInt16 = 6
 
-  /// The bits of the mode.
+  /// Their permissions: 4 to read, 2 to write, 1 to execute.
   private var owner, group, other: UInt16
 
   /// The ID of the user who may also read and write; `nil` for none.

@@ -60,7 +60,7 @@ public final class MemorySlots {
     UnsafeRawBufferPointer(rebasing: memory[slot * Self.slotSize..<(slot + 1) * Self.slotSize])
   }
 
-  /// Makes `bytes`, and `rest` behind them, the beginning of the slot that counts; does nothing if a
+  /// Makes `bytes`, and `rest` after them, the beginning of the slot that counts; does nothing if a
   /// slot is too small.
   public func replace(with bytes: [UInt8], _ rest: [UInt8] = []) {
     guard bytes.count + rest.count <= Self.slotSize else { return }

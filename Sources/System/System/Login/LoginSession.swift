@@ -164,7 +164,7 @@ public final class LoginSession {
       find()
       lockSleep()
     } catch {
-      // No socket means no logind: the bus's socket exists even while nothing listens on it.
+      // No socket of the bus means no logind: the socket exists even while nothing listens on it.
       if found == nil, error.code == ENOENT { update(.inFront) } else { lose() }
     }
   }

@@ -57,7 +57,7 @@ final class CommandUnit {
       defer { close(ends.reading) }
       pipe = FileDescriptor(owning: ends.writing)
       let (onExit, ending) = (Self.exitScript, Self.endingScript(grace: grace))
-      // A TERM comes from systemd after `TimeoutStopUSec`.
+      // After `TimeoutStopUSec`, systemd sends SIGTERM.
       let stop = Self.shell(
         """
         trap exit TERM; \(onExit)
