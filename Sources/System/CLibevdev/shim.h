@@ -62,6 +62,6 @@ static inline long long keymoded_microseconds(const struct input_event *event) {
   return event->input_event_sec * 1000000LL + event->input_event_usec;
 }
 
-/* libevdev's messages can name keys, and no log may name keys. C calls this, because Swift 6.0 crashes
+/* libevdev's messages can name keys, and no log may name keys. This is C, because Swift 6.0 crashes
  * for arm64 where a function takes a pointer to a function with a va_list. */
 static inline void keymoded_silence_libevdev(void) { libevdev_set_log_function(NULL, NULL); }

@@ -28,8 +28,8 @@ int memfd_create(const char *name, unsigned flags);
 int pipe2(int ends[2], int flags);
 
 /* Unmaps the program's code and constants. The kernel maps each page again when it is needed, from
- * the program's file. The kernel rounds the end up to a page: everything that is written to begins in a
- * later one, because the linker aligns it for the largest pages, which have 64 KiB on arm64. */
+ * the program's file. The kernel rounds the end up to a page. Writable data begins in a later page,
+ * because the linker aligns it for the largest pages, which have 64 KiB on arm64. */
 static inline void keymoded_unmap_code(void) {
   extern const char __executable_start[], etext[];
   (void)madvise((void *)__executable_start, (size_t)(etext - __executable_start), MADV_DONTNEED);
@@ -56,8 +56,8 @@ static inline int keymoded_peer_process(int socket) {
  * parent's standard input unless that is a terminal: a process in the background that reads from its
  * terminal is stopped. Returns a descriptor of the process once execvp(3) has succeeded, or -errno.
  *
- * The child of a process with threads may take no lock: a thread that it lacks may hold it. The C
- * library takes locks to reset signals, so the child calls the kernel for that. */
+ * The child has only the thread that called this, so it may take no lock: another thread may have
+ * held it. The C library takes locks to reset signals, so the child calls the kernel for that. */
 static inline int keymoded_spawn(char *const arguments[], int group, int *process) {
   /* struct clone_args of <linux/sched.h>, which clashes with <sched.h>. */
   struct {
@@ -116,8 +116,8 @@ static inline int keymoded_kill_process(int process) {
   return (int)syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
 }
 
-/* Makes a keyboard of an open /dev/uinput: with left Shift, Caps Lock, and the LEDs of Num Lock and
- * Caps Lock. Returns 0 or -errno. */
+/* Makes a keyboard from an open /dev/uinput, with left Shift, Caps Lock, and the LEDs of Num Lock
+ * and Caps Lock. Returns 0 or -errno. */
 static inline int keymoded_make_keyboard(int uinput, unsigned short bus, unsigned short vendor,
                                          unsigned short product, const char *name) {
   struct uinput_setup setup = {.id = {.bustype = bus, .vendor = vendor, .product = product}};

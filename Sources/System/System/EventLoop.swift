@@ -36,10 +36,10 @@ public final class EventLoop {
   /// ready.
   public var serveUrgent: () -> Void = {}
 
-  /// The urgent descriptors, and that of sd-event, which ``runOnce(waiting:)`` tells apart.
+  /// The urgent descriptors and sd-event's own, which ``runOnce(waiting:)`` tells apart.
   private let all: ReadySet
-  // Here and in other classes that serve keys, `unchecked` marks what no callback can reach while it is being
-  // changed. So the checks of exclusive access, 2,000 instructions for a key, would find nothing.
+  // Here and in other classes that serve keys, `unchecked` marks what no callback can reach during
+  // a change. Checks of exclusive access, 2,000 instructions for a key, would find nothing.
   /// Room for an event of each descriptor. The first ``readyCount`` are the kernel's last answer.
   @exclusivity(unchecked) private var ready: [epoll_event] = []
   @exclusivity(unchecked) private var readyCount = 0
@@ -129,8 +129,8 @@ public final class EventLoop {
   public func removeUrgent(_ descriptor: Int32) {
     all.remove(descriptor)
     ready.removeLast()
-    // The last answer may name it, and the next device may get its number. The next answer names
-    // again what is still ready.
+    // The last answer may name this descriptor, and the next device may get the same number. The
+    // next answer names again what is still ready.
     readyCount = 0
   }
 

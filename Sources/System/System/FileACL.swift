@@ -19,7 +19,7 @@ public struct FileACL: Hashable, Sendable {
   private static let version: UInt32 = 2
   private static let readAndWrite: UInt16 = 6
 
-  /// The bits of the mode.
+  /// Their permissions: 4 to read, 2 to write, 1 to execute.
   private var owner, group, other: UInt16
 
   /// The ID of the user who may also read and write; `nil` for none.
@@ -50,7 +50,7 @@ public struct FileACL: Hashable, Sendable {
     }
   }
 
-  /// The ACL as the kernel takes it. Without a user it is as good as a mode, and the kernel keeps no ACL.
+  /// The ACL as the kernel takes it. Without a user, the kernel sets only the mode.
   public var bytes: [UInt8] {
     var entries: [(Tag, UInt16, UInt32)] = [(.owner, owner, .max)]
     if let user { entries.append((.user, Self.readAndWrite, user)) }

@@ -55,12 +55,12 @@ public final class MemorySlots {
     set { memory.storeBytes(of: newValue, toByteOffset: 2 * Self.slotSize, as: Int.self) }
   }
 
-  /// The slot that counts, as a whole.
+  /// All bytes of the slot that counts.
   public var bytes: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: memory[slot * Self.slotSize..<(slot + 1) * Self.slotSize])
   }
 
-  /// Makes `bytes`, and `rest` behind them, the beginning of the slot that counts; does nothing if a
+  /// Makes `bytes`, and `rest` after them, the beginning of the slot that counts; does nothing if a
   /// slot is too small.
   public func replace(with bytes: [UInt8], _ rest: [UInt8] = []) {
     guard bytes.count + rest.count <= Self.slotSize else { return }

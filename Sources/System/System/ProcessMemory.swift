@@ -10,9 +10,9 @@ public func forbidMemoryDumps() {
   _ = keymoded_forbid_dumps()
 }
 
-/// Returns memory to the kernel that this process hardly needs: freed memory, which the allocator
-/// keeps otherwise, and the code that has run, such as that of the start. The kernel keeps the code
-/// in its cache, and maps what runs again. This takes about 1 ms for 30 MB of freed memory.
+/// Gives back to the kernel the memory that this process hardly needs: freed memory, which the
+/// allocator keeps otherwise, and the program's code. The kernel has the code in its cache, and
+/// maps the pages that run again. This takes about 1 ms for 30 MB of freed memory.
 public func releaseMemory() {
   malloc_trim(0)
   keymoded_unmap_code()

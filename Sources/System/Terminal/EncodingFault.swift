@@ -2,8 +2,8 @@
 /// for other files. Some programs of Windows write UTF-16.
 public func encodingFault(of start: some Collection<UInt8>) -> String? {
   let bytes = Array(start.prefix(128))
-  if let packed = packedFiles.first(where: { bytes.starts(with: $0.start) }) {
-    return "this is compressed; '\(packed.command)' unpacks it"
+  if let format = compressedFormats.first(where: { bytes.starts(with: $0.start) }) {
+    return "this is compressed; '\(format.command)' unpacks it"
   }
   func zeros(from first: Int) -> Int {
     stride(from: first, to: bytes.count, by: 2).count { bytes[$0] == 0 }
@@ -13,7 +13,7 @@ public func encodingFault(of start: some Collection<UInt8>) -> String? {
   if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) {
     name = "UTF-16"
   } else {
-    // Without a byte order mark: in most characters the same one of two bytes is 0. UTF-8 has no zeros.
+    // Without a byte order mark: the same byte of most pairs is 0. UTF-8 text has no zeros.
     guard max(even, odd) > max(1, bytes.count / 4 - 1), min(even, odd) == 0 else { return nil }
     name = even == 0 ? "UTF-16LE" : "UTF-16BE"
   }
@@ -21,7 +21,7 @@ public func encodingFault(of start: some Collection<UInt8>) -> String? {
 }
 
 /// How compressed files begin, and the commands that unpack them.
-private let packedFiles: [(start: [UInt8], command: String)] = [
+private let compressedFormats: [(start: [UInt8], command: String)] = [
   ([0x1f, 0x8b], "gunzip"), ([0x28, 0xb5, 0x2f, 0xfd], "unzstd"),
   ([0xfd] + Array("7zXZ".utf8), "unxz"), (Array("PK\u{3}\u{4}".utf8), "unzip"),
 ]

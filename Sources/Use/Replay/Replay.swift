@@ -67,7 +67,7 @@ public struct Replay: Sendable {
     case .input(let input):
       if reach(input.time) { take(input) }
     case nil:
-      // Taps and releases that still wait for a possible bounce count.
+      // No bounce can follow, so the taps and releases that waited for one count.
       if let time { collect(controller.end(at: time)) }
       end()
     }

@@ -76,7 +76,7 @@ public final class SeatKeeper {
   /// Takes the steps that are possible now.
   private func settle() {
     run.perform {
-      guard var acl = try present() else { return endIfWanted() }
+      guard var acl = try socketACL() else { return endIfWanted() }
       isCleared = isCleared ?? (acl.user == nil)
       if let user = acl.user, user != person {
         acl.user = nil
@@ -93,7 +93,7 @@ public final class SeatKeeper {
   }
 
   /// The permissions of the socket; `nil` while there is none.
-  private func present() throws(SystemError) -> FileACL? {
+  private func socketACL() throws(SystemError) -> FileACL? {
     do throws(SystemError) {
       return try FileACL(of: path)
     } catch {

@@ -16,9 +16,9 @@ public final class StatesFollower {
   private var session: LoginSession?
   /// What the daemon and the session have told.
   private var known: KnownStates
-  /// The conditions whose states the daemon may lack; `nil` once it is known to have them.
+  /// The conditions to check against the daemon's machines; `nil` once that is done.
   private var unchecked: StateConditions?
-  /// The question whether the daemon has them.
+  /// The question to the daemon about its machines.
   private var question: EventSource?
   /// The daemon's updates since the question.
   private var held: [Update] = []

@@ -91,13 +91,13 @@ public final class TargetKeeper {
   private func take(_ update: StatesUpdate) {
     switch update {
     case .states(let states, _):
-      status("")
+      show("")
       want(states)
     case .unknown(.sessionNotInFront(let reason)):
-      status("\(reason)")
+      show("\(reason)")
       want(nil)
     case .unknown(.noDaemon(let error)):
-      if case .permissionDenied = error { status("\(error)") } else { status("no keymoded runs") }
+      if case .permissionDenied = error { show("\(error)") } else { show("no keymoded runs") }
       guard absence == nil else { return }
       run.perform {
         absence = try run.loop.call(after: Self.patience) { [self] in want(nil) }
@@ -106,7 +106,7 @@ public final class TargetKeeper {
   }
 
   /// Shows why no target is active: in the status of the service and, at the start, in its log too.
-  private func status(_ reason: TerminalText) {
+  private func show(_ reason: TerminalText) {
     ServiceManager.show(reason.description)
     if !hasStatus, reason != "" { report("\(reason); no target is active until that changes") }
     hasStatus = true
@@ -131,8 +131,8 @@ public final class TargetKeeper {
     settle()
   }
 
-  /// The target of this state. Its name needs no escaping: those of machines and states have only letters,
-  /// digits, `-` and `_`.
+  /// The target of this state. Its name needs no escaping: names of machines and states have only
+  /// letters, digits, `-` and `_`.
   private static func target(of machine: Machine, _ state: String) -> String {
     "\(prefix(of: machine))\(state).target"
   }

@@ -37,7 +37,7 @@ public final class Bus {
   private let loop: EventLoop
   let handle: OpaquePointer
 
-  /// Begins to connect; the loop does the rest. ``whenLost(_:)`` tells of a failure after this.
+  /// Begins to connect; the loop does the rest. ``whenLost(_:)`` reports a later failure.
   ///
   /// - Throws: if the bus has no address or refuses the connection at once, such as `ENOENT` or
   ///   `ECONNREFUSED`.
@@ -211,7 +211,7 @@ extension BusError {
 }
 
 extension Bus.Address {
-  /// The error of an attempt to connect. That of the user's service manager says what to do.
+  /// The error of an attempt to connect. For the user's service manager, it also says what to do.
   fileprivate func error(_ code: Int32) -> SystemError {
     let name =
       switch self {

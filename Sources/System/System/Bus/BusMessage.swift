@@ -100,12 +100,12 @@ struct BusMessage: ~Copyable {
       var text: UnsafePointer<CChar>?
       try read(sd_bus_message_read_basic(handle, type, &text))
       return .string(string(text) ?? "")
-    case "a": return .array(of: string(contents) ?? "", try inside(type, contents))
-    case "r": return .structure(try inside(type, contents))
+    case "a": return .array(of: string(contents) ?? "", try elements(type, contents))
+    case "r": return .structure(try elements(type, contents))
     case "e":
-      let pair = try inside(type, contents)
+      let pair = try elements(type, contents)
       return .entry(pair[0], pair[1])
-    case "v": return .variant(try inside(type, contents)[0])
+    case "v": return .variant(try elements(type, contents)[0])
     default:
       try read(sd_bus_message_skip(handle, [type, 0]))
       return .other
@@ -120,8 +120,8 @@ struct BusMessage: ~Copyable {
     return number
   }
 
-  /// The values in the next container. libsystemd has checked that an entry has two, and a variant one.
-  private func inside(
+  /// The values in the next container. libsystemd has checked that an entry has two, a variant one.
+  private func elements(
     _ type: CChar, _ contents: UnsafePointer<CChar>?
   ) throws(SystemError) -> [BusValue] {
     // libsystemd keeps `contents` only until the next call.

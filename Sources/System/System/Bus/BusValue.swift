@@ -39,7 +39,7 @@ public indirect enum BusValue: Hashable, Sendable {
   /// The text of a string; otherwise `nil`.
   public var text: String? { if case .string(let text) = self { text } else { nil } }
 
-  /// A truth value; otherwise `nil`.
+  /// The value of a Boolean; otherwise `nil`.
   public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
   /// The elements of an array, or the members of a structure; otherwise `nil`.

@@ -61,8 +61,8 @@ public final class LoginSession {
   /// The name of the session: the path of its object on the bus; `-` before there is one.
   public private(set) var name = "-"
 
-  /// Whether a sleep is to wait for something that must end before it. Only a session that minds sleep
-  /// has it wait, and logind for 5 s at most, unless it is configured otherwise.
+  /// Whether a sleep must wait until something has ended. Has an effect only with `mindsSleep`.
+  /// logind waits for 5 s at most, unless it is configured otherwise.
   public var delaysSleep = false { didSet { unlockSleep() } }
 
   /// The ID of the user of the active session of `seat0`, which may be a greeter; `nil` for none.
@@ -91,13 +91,13 @@ public final class LoginSession {
   private let own = ServiceManager.own(sd_pid_get_session)
   private var bus: Bus?
   // The closures have this object `unowned`: it owns the timer and the slots that call them. An
-  // answer may come when it is gone, so `ask` has it `weak`.
-  /// Matches that last as long as the connection, and those of the present session.
+  // answer may come when it is gone, so `ask` and `lockSleep` have it `weak`.
+  /// The slots that last as long as the connection, and those of the present session.
   private var slots: [BusSlot] = []
   private var sessionSlots: [BusSlot] = []
   private var session: SessionProperties
   private var retry: EventSource?
-  /// Those of this process's session.
+  /// The screen savers of this process's session; `nil` for ``Choice/ofSeat``.
   private var screenSavers: ScreenSavers?
   /// Whether logind's last request was to lock the session. Most lockers do not request to unlock.
   private var isToLock = false
@@ -123,7 +123,7 @@ public final class LoginSession {
     (self.choice, self.mindsSleep, self.loop, self.notify) = (choice, mindsSleep, loop, notify)
     session = SessionProperties(mayGreet: choice == .own)
     if choice == .own {
-      screenSavers = try ScreenSavers(on: loop) { [unowned self] in tell() }
+      screenSavers = try ScreenSavers(on: loop) { [unowned self] in notifyIfChanged() }
     }
     // `notify` must not be called before the caller has this object, so the loop connects.
     retry = try loop.addTimer { [unowned self] in connect() }
@@ -164,7 +164,7 @@ public final class LoginSession {
       find()
       lockSleep()
     } catch {
-      // No socket means no logind: the bus's socket exists even while nothing listens on it.
+      // No socket of the bus means no logind: the socket exists even while nothing listens on it.
       if found == nil, error.code == ENOENT { update(.inFront) } else { lose() }
     }
   }
@@ -220,15 +220,15 @@ public final class LoginSession {
 
   private func update(_ found: SessionPresence) {
     self.found = isAsleep ? .absent(.asleep) : found
-    tell()
+    notifyIfChanged()
   }
 
-  /// Tells the presence if it has changed. A session in front counts as locked while a screen saver
-  /// covers it, or may cover it. The first presence is told only once that is known.
-  private func tell() {
+  /// Calls `notify` if the presence has changed. A session in front counts as locked while a screen
+  /// saver covers it, or may cover it. The first call waits until that is known.
+  private func notifyIfChanged() {
     guard var presence = found else { return }
     if presence == .inFront, let screenSavers {
-      let isCovered = screenSavers.coverScreen(isToLock: isToLock)
+      let isCovered = screenSavers.isScreenCovered(isToLock: isToLock)
       if isCovered == nil, self.presence == nil { return }
       if isCovered != false { presence = .absent(.locked) }
     }
@@ -269,7 +269,7 @@ public final class LoginSession {
     bus?.call(call) { [weak self] answer in if asked == self?.round { answered(answer) } }
   }
 
-  /// The values of an answer about the session; otherwise tells why there are none.
+  /// The values of an answer about the session. Without any, updates the presence; returns `nil`.
   private func values(in answer: Result<[BusValue], BusError>) -> [BusValue]? {
     switch answer {
     case .success(let values): return values
@@ -317,7 +317,7 @@ public final class LoginSession {
 
   private func request(lock isToLock: Bool) {
     self.isToLock = isToLock
-    tell()
+    notifyIfChanged()
   }
 
   private func endSession() {
@@ -347,7 +347,7 @@ private enum Login1 {
 
   static func interface(_ kind: String) -> String { "\(name).\(kind)" }
 
-  /// The call for a lock; `systemd-inhibit --list` shows the second and the third word.
+  /// The call for a lock that delays a sleep. `systemd-inhibit --list` shows its name and reason.
   static let delayOfSleep = call("Inhibit", "sleep", "keymodectl", "ends a command first", "delay")
 
   static func call(_ member: String, _ arguments: String...) -> BusCall {

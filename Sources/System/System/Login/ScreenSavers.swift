@@ -13,7 +13,7 @@ final class ScreenSavers {
   /// not answer in time counts as covering the screen, until it says that it does not.
   ///
   /// - Parameter isToLock: whether logind's last request was to lock the session, not to unlock it.
-  func coverScreen(isToLock: Bool) -> Bool? {
+  func isScreenCovered(isToLock: Bool) -> Bool? {
     guard actives.count == Self.kinds.count else { return nil }
     return actives.values.contains(true) || (isToLock && isLightLocker)
   }
@@ -23,7 +23,7 @@ final class ScreenSavers {
   private var bus: Bus?
   private var slots: [BusSlot] = []
   private var retry: EventSource?
-  /// Whether there was a bus, to which this connects again whenever it is lost.
+  /// Whether there was a bus. If it is lost, this connects again.
   private var hasConnected = false
   /// Whether each kind is active, once that is known.
   private var actives: [String: Bool] = [:]
@@ -36,7 +36,7 @@ final class ScreenSavers {
     owners["gnome"].map { $0 == owners["freedesktop"] } ?? false
   }
 
-  /// Calls `changed`, from the loop, whenever ``coverScreen(isToLock:)`` may have changed.
+  /// Calls `changed`, from the loop, whenever ``isScreenCovered(isToLock:)`` may have changed.
   ///
   /// - Throws: if the loop refuses a timer.
   init(on loop: EventLoop, changed: @escaping () -> Void) throws(SystemError) {
@@ -73,19 +73,19 @@ final class ScreenSavers {
     slots.append(
       try bus.signals("sender='\(name)',interface='\(name)',member='ActiveChanged'") {
         [unowned self] values in
-        if let isActive = values.first?.bool { take(isActive, from: kind) }
+        if let isActive = values.first?.bool { setActive(isActive, of: kind) }
       })
-    slots.append(try bus.owner(of: name) { [unowned self] in take(owner: $0, of: kind) })
+    slots.append(try bus.owner(of: name) { [unowned self] in setOwner($0, of: kind) })
     bus.call(.owner(of: name)) { [weak self] answer in
       // The end of the connection also ends its calls.
       guard let self, self.bus != nil else { return }
-      take(owner: try? answer.get().first?.text, of: kind)
+      setOwner(try? answer.get().first?.text, of: kind)
     }
   }
 
-  private func take(owner: String?, of kind: String) {
+  private func setOwner(_ owner: String?, of kind: String) {
     owners[kind] = owner
-    if let owner { ask(owner, of: kind) } else { take(false, from: kind) }
+    if let owner { ask(owner, of: kind) } else { setActive(false, of: kind) }
   }
 
   private func ask(_ owner: String, of kind: String) {
@@ -95,18 +95,18 @@ final class ScreenSavers {
     bus?.call(question) { [weak self] answer in
       guard let self, bus != nil, owners[kind] == owner else { return }
       switch answer {
-      case .success(let values): take(values.first?.bool == true, from: kind)
+      case .success(let values): setActive(values.first?.bool == true, of: kind)
       // It hangs, or has ended: the next answer says which.
       case .failure(let error) where error.name == "org.freedesktop.DBus.Error.NoReply":
-        take(true, from: kind)
+        setActive(true, of: kind)
         ask(owner, of: kind)
       // It cannot be asked.
-      case .failure: take(false, from: kind)
+      case .failure: setActive(false, of: kind)
       }
     }
   }
 
-  private func take(_ isActive: Bool, from kind: String) {
+  private func setActive(_ isActive: Bool, of kind: String) {
     actives[kind] = isActive
     changed()
   }

@@ -18,8 +18,8 @@ extension String {
     return "\(Substring(kept))…"
   }
 
-  /// The name of a state itself if it fits into `width`, otherwise its last words, which tell more than the
-  /// first: `…Record` and `…EditText`, not twice `prepare…`.
+  /// The string itself if it fits into `width`, otherwise its last words. In names of states they
+  /// tell more than the first words: `…Record` and `…EditText`, not twice `prepare…`.
   func lastWords(toWidth width: Double, fontSize: Double) -> String {
     var (rest, shown) = (self[...], self)
     while shown.width(fontSize: fontSize) > width {

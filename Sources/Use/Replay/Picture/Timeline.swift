@@ -29,11 +29,11 @@ public struct Timeline: Sendable {
   /// The time that the picture shows as 0, in microseconds.
   let zero: Int64
   /// A lane for each machine, in the order of the states.
-  private var all: [(machine: Machine, lane: Lane)]
+  private var allLanes: [(machine: Machine, lane: Lane)]
   /// The times of the presses, in microseconds.
   private(set) var presses: [Press: [Int64]] = [:]
 
-  /// A timeline that begins at `time`. Whatever is earlier counts at that time.
+  /// A timeline that begins at `time`. An earlier change or press is drawn at that time.
   ///
   /// - Parameters:
   ///   - states: the states of the machines at that time.
@@ -44,7 +44,7 @@ public struct Timeline: Sendable {
   ) {
     let start = time.microseconds
     (period, zero) = (start...start, clock.zero)
-    all = states.entries.map { entry in
+    allLanes = states.entries.map { entry in
       let machine = entry.machine
       let table = settings.machines.first { $0.name == machine }?.table
       let names = table?.stateNames ?? (machine.isLock ? LockRules() : nil)?.stateNames
@@ -64,7 +64,7 @@ public struct Timeline: Sendable {
 
   /// The lanes that are drawn: all but those of locks that were unknown throughout.
   var lanes: [Lane] {
-    all.filter {
+    allLanes.filter {
       !$0.machine.isLock || $0.lane.hasState(otherThan: LockRules.State.unknown.rawValue)
     }
     .map(\.lane)
@@ -78,8 +78,8 @@ public struct Timeline: Sendable {
   /// Adds a change.
   mutating func add(_ change: Change) {
     let time = cover(change.time)
-    guard let index = all.firstIndex(where: { $0.machine == change.machine }) else { return }
-    all[index].lane.enter(change.to, at: time)
+    guard let index = allLanes.firstIndex(where: { $0.machine == change.machine }) else { return }
+    allLanes[index].lane.enter(change.to, at: time)
   }
 
   /// Makes the picture end at `time`, unless something is later.

@@ -56,8 +56,8 @@ final class CommandUnit {
       let ends = try FileDescriptor.pipe()
       defer { close(ends.reading) }
       pipe = FileDescriptor(owning: ends.writing)
-      let (onExit, ending) = (Self.onExit, Self.ending(grace: grace))
-      // A TERM comes from systemd after `TimeoutStopUSec`.
+      let (onExit, ending) = (Self.exitScript, Self.endingScript(grace: grace))
+      // After `TimeoutStopUSec`, systemd sends SIGTERM.
       let stop = Self.shell(
         """
         trap exit TERM; \(onExit)
@@ -99,7 +99,7 @@ final class CommandUnit {
 
   /// Finds the unit's group, and kills all runs in it when the shell ends, without starting a process:
   /// that might fail. Systemd may run the shell in the inner group `.control`.
-  private static let onExit = #"""
+  private static let exitScript = #"""
     while IFS=: read -r tree _ unit && test "$tree" != 0; do :; done </proc/self/cgroup
     for root in /sys/fs/cgroup/unified /sys/fs/cgroup; do cd "$root${unit%/.control}" && break; done
     trap 'for run in run-*; do test ! -w $run/cgroup.kill || echo 1 >$run/cgroup.kill; done' EXIT
@@ -108,7 +108,7 @@ final class CommandUnit {
   /// Asks all processes of the runs to end, and waits until they have ended or the grace is over. Once
   /// all that were asked have ended, asks those that they left behind. Times are in hundredths of a
   /// second since boot.
-  private static func ending(grace: Duration) -> String {
+  private static func endingScript(grace: Duration) -> String {
     #"""
     list() {
       for inner in "$1"/*/ "$1"/.[!.]*/; do test ! -d "$inner" || list "${inner%/}"; done
@@ -143,7 +143,7 @@ final class CommandUnit {
   }
 
   /// Makes a control group for a run of the command. Throws if the unit has ended.
-  func group() throws(SystemError) -> ControlGroup {
+  func makeGroup() throws(SystemError) -> ControlGroup {
     lastRun += 1
     return try ControlGroup(at: "\(path)/run-\(lastRun)")
   }
@@ -171,7 +171,7 @@ struct NoCommandUnit: Error, TerminalTextConvertible {
 
 /// Has a service manager start a new unit, and waits until it has.
 ///
-/// - Returns: the path of its control group in the tree of groups, and the process of the manager.
+/// - Returns: the place of its control group in the tree of groups, and the process of the manager.
 private func startUnit(
   _ name: String, _ properties: [(name: String, value: BusValue)], by address: Bus.Address
 ) throws -> (group: String, manager: PeerProcess?) {

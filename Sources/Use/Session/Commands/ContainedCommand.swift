@@ -51,7 +51,7 @@ final class ContainedCommand {
     (self.command, self.unit, self.grace) = (command, unit, grace)
     (self.loop, self.notify) = (loop, notify)
     deadline = try loop.addTimer { [unowned self] in
-      // A first process that left the group and belongs to another user now cannot be killed.
+      // A first process that has left the group, and now is another user's, cannot be killed.
       let isBeyondReach = !kill() && group?.isPopulated == false
       // The kernel reports an empty group up to 10 ms late; never, if the end of the unit removed
       // the group first.
@@ -67,7 +67,7 @@ final class ContainedCommand {
   func start(adding variables: [(name: String, value: String)]) -> Int32? {
     for (name, value) in variables { setenv(name, value, 1) }
     do throws(SystemError) {
-      let group = try unit.group()
+      let group = try unit.makeGroup()
       groupChanges = try loop.addIO(group.changes, .exceptional) { [unowned self] _ in look() }
       let first = try ChildProcess(running: command, in: group)
       (self.group, self.first) = (group, first)

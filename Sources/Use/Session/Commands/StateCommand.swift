@@ -22,8 +22,8 @@ public final class StateCommand {
   private let directory: String
   private let notify: (TerminalText) -> Void
   private let progress: (TerminalText) -> Void
-  /// Keeps what is typed while this program runs, such as a held talk key, off the screen and away from
-  /// the shell.
+  /// Keeps what is typed while this program runs, such as a held talk key, off the screen and away
+  /// from the shell.
   private let terminal: SilentTerminal?
   private let explain: (ClientError) -> TerminalText
   private let isAnew: Bool

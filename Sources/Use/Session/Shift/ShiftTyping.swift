@@ -63,7 +63,7 @@ public struct ShiftTyping: Sendable {
   /// When to call ``pass(at:)``, in microseconds of the boot clock.
   public var deadline: Int64? { [pressedUntil, caps.until].compactMap { $0 }.min() }
 
-  /// Takes what has become known.
+  /// Takes what has become known of the states.
   ///
   /// - Parameters:
   ///   - session: the name of the session in front, if there is one.

@@ -19,8 +19,8 @@ public enum ChangeLine {
 
   /// `     1.234567  shift is off, keyboard is editingText`
   ///
-  /// - Parameter machines: the machines whose states are in the line; by default all but the locks that are
-  ///   not on.
+  /// - Parameter machines: the machines whose states are in the line; by default all but the locks
+  ///   that are not on.
   public static func text(
     of states: States, at time: Time, for machines: [Machine]? = nil
   ) -> TerminalText {

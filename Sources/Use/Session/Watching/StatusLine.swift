@@ -10,7 +10,7 @@ public struct StatusLine: Sendable {
   private let isForWaybar: Bool
   /// The last known states; `nil` while they are unknown.
   private var states: States?
-  /// The text and the tooltip while they are unknown.
+  /// The text and the tooltip while the states are unknown.
   private var absence = (text: "", tooltip: "no keymoded")
   private var last: TerminalText?
   /// The machines on whose changes the line depends; `nil` for all.
@@ -39,7 +39,7 @@ public struct StatusLine: Sendable {
   public mutating func take(_ update: Update) -> TerminalText? {
     switch update {
     case .states(let state): states = state.states
-    // On a new connection, changes may come first: the other machines' states are unknown yet.
+    // On a new connection, changes may come first: the other machines' states are still unknown.
     case .change(let change):
       guard states != nil else { return nil }
       states?.take(change)
