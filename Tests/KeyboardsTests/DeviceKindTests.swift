@@ -86,7 +86,7 @@ struct SelectionTests {
   func all(_ pointers: Bool) {
     let all = Keyboards.Selection.all(DeviceRules(), pointers: pointers)
     #expect(Self.kinds.map(all.mayHave) == [false, true, pointers, true, true, true])
-    #expect(all.mayHave(nil), "without udev, the device has to be asked")
+    #expect(all.maySelect(nil), "without udev, the device has to be asked")
   }
 
   @Test("a named device may be of any kind")

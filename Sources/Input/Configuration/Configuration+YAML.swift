@@ -61,7 +61,7 @@ extension Configuration {
     }
   }
 
-  /// The user's own table; nothing for the shipped one.
+  /// The keyboard machine's table; empty if it is the shipped one.
   private var tableLines: [String] {
     let table = settings.keyboard
     guard table != .standard else { return [] }
@@ -71,7 +71,7 @@ extension Configuration {
       + section("    rows:", rowLines(of: table, all: false).map { "      \($0)" })
   }
 
-  /// The rows of a table.
+  /// The lines for the rows of a table, below the names of their states.
   ///
   /// - Parameter isAll: whether states without a row have a line, too.
   private func rowLines(of table: StateTable, all isAll: Bool) -> [String] {
@@ -132,7 +132,7 @@ extension Configuration {
 }
 
 extension Node {
-  /// The numbers of the files that a setting is from; none for a group of settings.
+  /// The indices of the files that this setting is from; empty for a group of settings.
   fileprivate var origins: [Int] {
     switch content {
     case .mapping: []

@@ -4,7 +4,7 @@ public import Keyboards
 import System
 public import Terminal
 
-/// The configuration of the daemon, as its files have it:
+/// The configuration of the daemon. An example of its file:
 ///
 ///     shift:    { threshold: 500ms, timeout: off, trigger: press, tap_timeout: 200ms,
 ///                 used_by: characters }

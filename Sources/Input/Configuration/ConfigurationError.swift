@@ -20,7 +20,7 @@ public struct ConfigurationError: Error, Hashable, TerminalTextConvertible {
 
 /// The errors in a configuration, in the order of its files; never empty.
 public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
-  /// How many errors are reported; the rest are only counted.
+  /// The most errors that are reported; further ones are only counted.
   public static let limit = 20
 
   /// The first errors, at most ``limit``.
@@ -80,8 +80,8 @@ extension Mark {
   }
 }
 
-/// A fault in a file. A file can have as many faults as values, and a message may need a search for
-/// a similar name, so a message is made only when its fault is reported.
+/// An error or a warning about a file. There can be as many as values, and a message may need a
+/// search for a similar name, so a message is made only when it is reported.
 struct Fault {
   let mark: Mark
   let message: () -> String

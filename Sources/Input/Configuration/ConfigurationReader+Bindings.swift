@@ -46,7 +46,7 @@ extension ConfigurationReader {
     let wanted = named.flatMap { event in
       (lists[table.name(ofEvent: event)]?.elements ?? []).map { (event, $0) }
     }
-    var bound: [Bound] = []
+    var bound: [BoundChord] = []
     // Of two bindings of a chord, the later one is the error.
     for (event, node) in wanted.sorted(by: { $0.1.mark < $1.1.mark }) {
       guard let (chord, timing) = bind(node, to: event, of: machine, named) else { continue }
@@ -59,7 +59,7 @@ extension ConfigurationReader {
   }
 
   /// A binding in the files, and its position.
-  private typealias Bound = (chord: Chord, timing: Timing, event: StateTable.Event, mark: Mark)
+  private typealias BoundChord = (chord: Chord, timing: Timing, event: StateTable.Event, mark: Mark)
 
   /// Binds the chord of `node`, and returns it with its timing; `nil` after an error.
   ///
@@ -88,12 +88,12 @@ extension ConfigurationReader {
   /// Warns if only the release of a chord is bound: perhaps the press is bound to another key.
   /// Warns too if the press and the release send the same event. Such an event enters a state and
   /// leaves it; if another key leaves the state before the release, the release enters it again.
-  private mutating func warnOfRelease(by binding: Bound, of machine: Int) {
-    guard let uses = configuration.settings.bindings[binding.chord, machine] else { return }
-    if uses.list.allSatisfy({ $0.timing == .release }) {
+  private mutating func warnOfRelease(by binding: BoundChord, of machine: Int) {
+    guard let events = configuration.settings.bindings[binding.chord, machine] else { return }
+    if events.list.allSatisfy({ $0.timing == .release }) {
       warn("nothing is bound to the press of \(binding.chord.shortName)", at: binding.mark)
     }
-    guard uses.press == binding.event else { return }
+    guard events.press == binding.event else { return }
     let name = configuration.settings.machines[machine].table.name(ofEvent: binding.event)
     warn(
       "the press sends \(name), too: if another key changes the state meanwhile, the release may "

@@ -37,7 +37,7 @@ extension ConfigurationReader {
         states: states.map(\.text), initial: initial, events: events.map(\.text), rows: rows,
         allowsUnreachable: true)
       configuration.settings.keyboard = StateTable(table, timeouts: timeouts)
-      check(table, states: states, events: events)
+      reportUnused(in: table, states: states, events: events)
     } catch {
       fail("\(error)", at: node)
     }
@@ -144,7 +144,7 @@ extension ConfigurationReader {
     return (rows, timeouts)
   }
 
-  /// The rows of one state by events, and the one by time: `after 10m: silent`.
+  /// The rows of one state by events, and its row by time, such as `after 10m: silent`.
   mutating func rowsByEvents(
     _ node: Node, _ states: [String], isOwn: Bool = false
   ) -> (byEvents: Node, timeout: StateTable.Timeout?) {
@@ -170,7 +170,7 @@ extension ConfigurationReader {
     return (Node(content: .mapping(byEvents), mark: node.mark), timeout)
   }
 
-  /// Reports circles of rows by time alone: after suspend, a circle would be walked many times.
+  /// Reports circles that consist of rows by time: after a suspend, one would be walked many times.
   mutating func checkCircles(_ timeouts: [String: StateTable.Timeout], at node: Node) {
     for state in timeouts.keys.sorted() {
       var path = [state]
@@ -188,8 +188,8 @@ extension ConfigurationReader {
     }
   }
 
-  /// Reports declared states that are unreachable, and declared events that no row uses.
-  private mutating func check(_ table: StateTable.Source, states: [Name], events: [Name]) {
+  /// Reports listed states that are unreachable, and listed events that no row uses.
+  private mutating func reportUnused(in table: StateTable.Source, states: [Name], events: [Name]) {
     // A table with all shipped rows extends the shipped one, even if it has `replaces: true`, like
     // that of `--print-config`. Shipped states that are unreachable in it are no fault.
     let shipped = StateTable.standard

@@ -3,7 +3,7 @@ import Keyboards
 import System
 import Terminal
 
-/// The settings below each section.
+/// The names of the settings in each section.
 enum SettingNames {
   static let shift = ["threshold", "timeout", "trigger", "tap_timeout", "used_by"]
   static let devices = ["only", "ignore", "pointers"]
@@ -49,7 +49,7 @@ struct ConfigurationReader {
     readLocks(sections["locks"], leds: sections["leds"])
   }
 
-  /// Reads the locks, without those whose LED shows a state, and so not the lock.
+  /// Reads the locks. Leaves out a lock if its LED shows a state instead of the lock.
   private mutating func readLocks(_ list: Node?, leds: Node?) {
     var locks = Set(Lock.allCases)
     if let list {
@@ -161,7 +161,7 @@ extension ConfigurationReader {
   /// - Parameters:
   ///   - what: the name of the mapping in messages.
   ///   - kind: what its names are: setting, state or event.
-  ///   - first: the first file whose names have to be known; those of earlier files are dropped.
+  ///   - first: the first file whose names have to be known; unknown names before it are ignored.
   mutating func members(
     of node: Node, _ what: String, known: [String], each kind: String = "setting",
     since first: Int = 0

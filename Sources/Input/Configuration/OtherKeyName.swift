@@ -4,7 +4,7 @@ import Keyboards
 /// Names that a configuration cannot use for keys, but that errors explain: the legends of other
 /// languages' keyboards, and the keysyms of xkb where they differ from the kernel's names.
 enum OtherKeyName {
-  /// The short name of the key that is meant; `nil` if it is not known.
+  /// The short name of the key that `name` means; `nil` if that is unknown.
   ///
   /// - Parameter isModifier: whether only a modifier can be meant.
   static func shortName(for name: String, isModifier: Bool) -> String? {
@@ -16,7 +16,7 @@ enum OtherKeyName {
     }
     guard folded.hasPrefix("xf86") else { return keys[folded] }
     let rest = String(folded.dropFirst(4))
-    // Most of xkb's names are the kernel's behind this prefix.
+    // Behind this prefix, most of xkb's names are the kernel's.
     return keysyms[rest] ?? KeyCode(writtenAs: rest)?.shortName
   }
 
@@ -60,7 +60,7 @@ enum OtherKeyName {
     Prog3=launch3 Prog4=launch4 F14=launch5 F15=launch6 F16=launch7 F17=launch8 F18=launch9
     """)
 
-  /// The names after each equals sign, with the short name before it.
+  /// The short name before each equals sign, by each of the names after it.
   private static func table(_ text: String) -> [String: String] {
     text.split { $0.isWhitespace }.reduce(into: [:]) { names, entry in
       let parts = entry.split(separator: "=")

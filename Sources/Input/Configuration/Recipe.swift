@@ -75,7 +75,7 @@ public struct Recipe: Sendable {
 }
 
 extension String {
-  /// Where `text` is in it, in order.
+  /// Where `text` occurs in this string, in order.
   fileprivate func places(of text: String) -> [Range<Index>] {
     indices.filter { self[$0...].hasPrefix(text) }.map { $0..<index($0, offsetBy: text.count) }
   }

@@ -1,8 +1,8 @@
 import Glibc
 import System
 
-/// Tells when another virtual terminal comes to the front. Each has a Caps Lock of its own, and the kernel
-/// switches the LEDs without telling the readers of a keyboard before that keyboard's next event.
+/// Tells when another virtual terminal comes to the front. Each has a Caps Lock of its own. The
+/// kernel switches the LEDs at once, but tells a keyboard's readers only with its next event.
 final class ConsoleWatch {
   /// A file with the name of the terminal in front.
   private let active: FileDescriptor
@@ -18,7 +18,7 @@ final class ConsoleWatch {
     }
   }
 
-  /// The kernel tells of the next switch only once this was read.
+  /// The kernel tells of the next switch only once the name has been read.
   private func readName() {
     withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) {
       _ = pread(active.number, $0.baseAddress, $0.count, 0)

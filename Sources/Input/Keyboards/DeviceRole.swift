@@ -17,7 +17,7 @@ public enum DeviceRole: Hashable, Sendable {
 
 extension Keyboards.Selection {
   /// Whether a device of this kind can be selected, as far as this can be told without opening it.
-  func mayHave(_ kind: DeviceKind?) -> Bool {
+  func maySelect(_ kind: DeviceKind?) -> Bool {
     guard case .all(_, let pointers) = self, let kind else { return true }
     return !kind.isDisjoint(with: pointers ? [.keyboard, .keys, .pointer] : [.keyboard, .keys])
   }
@@ -33,7 +33,7 @@ extension Keyboards.Selection {
       if kind.contains(.keyboard) { return .keyboard }
       return kind == .pointer ? .pointer : .keys
     case .all(let rules, let pointers):
-      guard mayHave(kind), isAllowed(rules) else { return nil }
+      guard maySelect(kind), isAllowed(rules) else { return nil }
       if kind.contains(.keyboard) { return .keyboard }
       if kind.contains(.keys) { return .keys }
       return pointers && kind.contains(.pointer) ? .pointer : nil

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which devices to follow, of those that are keyboards or pointers or have some keys.
+/// Which keyboards, pointers, and other devices with some keys to follow.
 public struct DeviceRules: Hashable, Sendable {
   /// A pattern that devices match.
   public enum Pattern: Hashable, Sendable {

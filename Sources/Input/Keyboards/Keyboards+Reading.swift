@@ -5,7 +5,7 @@ import Terminal
 
 extension Keyboards {
   /// After this many events, at the next end of a frame, the other devices are served.
-  private static let turn = 64
+  private static let eventsPerTurn = 64
 
   /// The end of a device waits for the events of other devices, for at most this many reads. So
   /// many reads return more events than the kernel keeps for a device.
@@ -115,8 +115,8 @@ extension Keyboards {
     }
   }
 
-  /// Asks for the lock LEDs after a while, and again after longer ones, when the desktop or the
-  /// kernel has switched them.
+  /// Asks for the lock LEDs after a while and again after longer ones, because the desktop or the
+  /// kernel switches them late.
   func askForLEDsSoon() {
     askForLEDs(after: Self.lockDelays.lowerBound)
   }
@@ -163,7 +163,7 @@ extension Keyboards {
           count += 1
         case .frameEnd:
           waiting.endFrame(of: index)
-          if count >= Self.turn { return .more }
+          if count >= Self.eventsPerTurn { return .more }
         case .drained: return .drained
         case .gone: return .ended(nil)
         }

@@ -62,14 +62,14 @@ public final class Keyboards {
   /// Whether the devices that were present at the start are open.
   private var hasStarted = false
 
-  /// The time up to which all devices have been read. What is found without a time of its own gets
+  /// The time up to which all devices have been read. An input without a time of its own gets
   /// this one: it comes after the keys that were handed over, and before all later ones.
   var reached = Time(microseconds: 0)
 
   /// Whether the kernel is asked for the lock LEDs once all devices have been read: another
   /// program's grab hides events of LEDs too.
   var asksForLEDs = false
-  /// The delay after which it is asked next, or was asked last, in microseconds.
+  /// The delay after which the kernel is asked next, or was asked last, in microseconds.
   var lockDelay: Int64 = 0
 
   /// What ties the keyboards to an event loop, from ``start(on:followingNewcomers:ready:)`` on.
@@ -77,7 +77,7 @@ public final class Keyboards {
     let loop: EventLoop
     /// Calls `ready` although no descriptor is readable.
     let continuation: EventSource
-    /// Asks for the lock LEDs some time after what may switch them.
+    /// Asks for the lock LEDs some time after a press of a lock key.
     let lockTimer: EventSource
     /// Sets the timer after a switch of consoles too.
     let consoles: ConsoleWatch?
@@ -201,7 +201,7 @@ extension Keyboards {
   /// Opens or closes the device of a node, as the selection says.
   private func follow(_ node: DeviceFinder.Node) {
     // A device that cannot be selected is not even opened.
-    let isHopeless = node.isIgnored || !selection.mayHave(node.kind)
+    let isHopeless = node.isIgnored || !selection.maySelect(node.kind)
     if let present = followedDevice(at: node.path) {
       let kind = node.kind ?? present.kind
       let role = isHopeless ? nil : self.role(of: present.device, kind)

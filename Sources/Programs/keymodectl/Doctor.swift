@@ -27,9 +27,9 @@ func doctor(_ invocation: Invocation) throws -> Int32 {
   return status
 }
 
-/// Looks at one thing after another.
+/// Has a function for each thing that `keymodectl doctor` looks at.
 private struct Doctor {
-  /// Whether it is right, if that is known, and a text, which ends in the command that mends it.
+  /// Whether it is right, if that is known, and a text. If it is wrong, the text says what helps.
   typealias Finding = (isRight: Bool?, text: TerminalText)
 
   private let address: DaemonAddress

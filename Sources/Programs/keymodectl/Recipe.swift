@@ -56,8 +56,8 @@ func recipe(_ invocation: Invocation) throws -> Int32 {
     ? ExitStatus.done : ExitStatus.no
 }
 
-/// Gives a file in a folder this text, or removes it if `text` is `nil`. If this is killed, the file is
-/// as before or as wanted. The daemon does not read a draft that is left, and the next call removes it.
+/// Writes `text` to a file in a folder, or removes the file if `text` is `nil`. If the program is
+/// killed, the file is old or new. The next call removes a draft that is left; no daemon reads it.
 private func replace(_ file: String, in folder: String, by text: String?) throws(SystemError) {
   // The service runs as another user, who must be able to read the file whatever root's umask is.
   umask(0o022)
@@ -85,7 +85,7 @@ private func replace(_ file: String, in folder: String, by text: String?) throws
   }
 }
 
-/// The recipes that are installed with this program or, if it is in a build folder, those of its sources.
+/// The recipes that are installed with this program; for a build folder, those of the sources.
 func installedRecipes() throws(SystemError) -> [Recipe] {
   let program = realpath("/proc/self/exe", nil).map { path in
     defer { free(path) }

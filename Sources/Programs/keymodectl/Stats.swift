@@ -1,7 +1,7 @@
 import KeymodeClient
 import Terminal
 
-/// `keymodectl stats`: prints what the daemon counts.
+/// `keymodectl stats`: prints statistics of the daemon.
 func stats(_ invocation: Invocation) throws -> Int32 {
   let statistics = try invocation.daemon.ask(.statistics)
   // A difference of two `Duration`s cannot overflow.

@@ -37,7 +37,7 @@ func watch(_ invocation: Invocation) throws -> Int32 {
   guard given.count < 2 || given == ["--waybar", "--format"] else {
     throw UsageError("\(given[0]) and \(given[1]) cannot be used together")
   }
-  if let machine, !Machine.shipped.contains(machine) { try check(machine, invocation.arguments) }
+  if let machine, !Machine.shipped.contains(machine) { try checkIsKnown(machine, arguments) }
   let request = WatchRequest(
     directory: invocation.daemon.directory, machine: machine, mayWait: invocation.mayWait)
   if arguments.has("--waybar") || arguments.isGiven("--format") {
@@ -61,7 +61,7 @@ func watch(_ invocation: Invocation) throws -> Int32 {
 /// Warns if there is no machine of this name, but another configuration may bring it.
 ///
 /// - Throws: `UsageError` if the name is misspelt.
-private func check(_ machine: Machine, _ arguments: Arguments) throws {
+private func checkIsKnown(_ machine: Machine, _ arguments: Arguments) throws {
   let known = machines(arguments["--socket-dir"], arguments["--config"]).map(\.name)
   if known.contains(machine.rawValue) { return }
   guard nearest(to: machine.rawValue, among: known) == nil else {
@@ -72,8 +72,8 @@ private func check(_ machine: Machine, _ arguments: Arguments) throws {
   )
 }
 
-/// Follows the daemon until the reader of standard output has closed it. Otherwise a watch would
-/// outlive a status bar that was killed, because it may have nothing to write for hours.
+/// Follows the daemon until standard output has no reader. Otherwise a watch would outlive a status
+/// bar that was killed, because the watch may have nothing to write for hours.
 ///
 /// - Parameter retries: whether to try again where waiting does not help, as for an invalid reply.
 private func untilUnread(

@@ -52,7 +52,7 @@ func run() throws {
     where other != option && arguments.isGiven(other) {
       throw UsageError("\(option) and \(other) cannot be used together")
     }
-    return option == "--check" ? try check(file) : try printConfiguration(file)
+    return option == "--check" ? try checkConfiguration(file) : try printConfiguration(file)
   }
   // The latest keys stay in this process's memory until later ones overwrite them.
   forbidMemoryDumps()
@@ -61,7 +61,7 @@ func run() throws {
 }
 
 /// Prints for each file that it is valid. Warnings go to standard error, as errors do.
-func check(_ path: String?) throws {
+func checkConfiguration(_ path: String?) throws {
   let files = try ConfigurationText.all(of: path)
   _ = try Configuration(merging: files) { writeToStandardError("\($0)\n") }
   var output = Output()

@@ -12,7 +12,7 @@ extension Node {
   ]
 
   /// The groups whose names the user chooses.
-  private static let open = ["keyboard.table.rows", "machines", "machines.*.rows"]
+  private static let userNamed = ["keyboard.table.rows", "machines", "machines.*.rows"]
 
   /// The values of several files as one.
   ///
@@ -39,7 +39,7 @@ extension Node {
       for pair in pairs { add(pair, of: file) }
     }
     let pairs = merged.compactMap { key, values in
-      let name = open.contains(path) ? "*" : key.text ?? ""
+      let name = userNamed.contains(path) ? "*" : key.text ?? ""
       return Node.merged(values, at: path.isEmpty ? name : "\(path).\(name)")
         .map { Pair(key: key, value: $0) }
     }

@@ -14,7 +14,7 @@ public struct Mark: Hashable, Comparable, Sendable {
   public let line: Int
   /// The column in characters, from 1.
   public let column: Int
-  /// How many characters an error at this position marks.
+  /// How many characters the excerpt of an error marks from this position on.
   var length = 1
 
   /// Whether `lhs` comes first in the files.

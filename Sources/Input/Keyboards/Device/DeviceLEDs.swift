@@ -7,8 +7,8 @@ import Terminal
 /// The LEDs of a device that is followed.
 ///
 /// They are set through a second descriptor, because the one that keys are read from cannot be
-/// reopened without losing keys. It is open only while some LEDs are in use, because opening it for
-/// writing may be refused. All its events are masked.
+/// reopened without losing keys. The second one is open only while some LEDs are in use, because
+/// opening for writing may be refused. All its events are masked.
 public final class DeviceLEDs {
   private let device: InputDevice
   private let all: LEDs

@@ -4,7 +4,7 @@ public import KeyboardModes
 public import System
 import Terminal
 
-/// An open evdev node that delivers key events, of all keys or of some, and those of lock LEDs.
+/// An open evdev node. It delivers the events of all keys or of some, and those of lock LEDs.
 ///
 /// The device is not grabbed: other programs receive every key event too.
 public final class InputDevice {
@@ -32,7 +32,7 @@ public final class InputDevice {
   /// among the devices that are present.
   let number: dev_t
 
-  /// The codes that the kernel delivers.
+  /// The key codes that the kernel delivers.
   private var delivered = 0..<KeyCode.max + 1
 
   /// Whether the frame that is being read has a key event already.
@@ -49,14 +49,14 @@ public final class InputDevice {
     let descriptor = try FileDescriptor.opening(path, flags: O_RDONLY | O_NONBLOCK)
     // Setting the clock flushes the kernel's buffer. Do it before libevdev reads which keys are
     // down; otherwise a press in between would be lost.
-    try InputDevice.check(path, keymoded_stamp_with_boottime(descriptor.number))
-    try InputDevice.check(
+    try InputDevice.checkCall(path, keymoded_stamp_with_boottime(descriptor.number))
+    try InputDevice.checkCall(
       path, keymoded_deliver_types(descriptor.number, 1 << UInt(EV_KEY) | 1 << UInt(EV_LED)))
     let locks = Lock.allCases.reduce(into: LEDs()) { $0.formUnion($1.led) }
-    try InputDevice.check(path, keymoded_deliver_leds(descriptor.number, UInt(locks.rawValue)))
+    try InputDevice.checkCall(path, keymoded_deliver_leds(descriptor.number, UInt(locks.rawValue)))
     keymoded_silence_libevdev()
     var device: OpaquePointer?
-    try InputDevice.check(path, libevdev_new_from_fd(descriptor.number, &device))
+    try InputDevice.checkCall(path, libevdev_new_from_fd(descriptor.number, &device))
     guard let device else { throw SystemError("follow", path, code: ENOMEM) }
     self.device = device
     self.path = path
@@ -75,9 +75,9 @@ public final class InputDevice {
   /// What has happened up to now is not returned by ``next()``, but counts in ``keysDown``.
   public func deliver(only codes: Range<UInt16>) throws(SystemError) {
     let (first, end) = (UInt32(codes.lowerBound), UInt32(codes.upperBound))
-    try InputDevice.check(path, keymoded_deliver_keys(descriptor.number, first, end))
+    try InputDevice.checkCall(path, keymoded_deliver_keys(descriptor.number, first, end))
     delivered = codes
-    // Between opening and this, other codes may have been queued.
+    // Since the device was opened, other codes may have been queued.
     while true {
       switch try next() {
       case .drained, .gone: return
@@ -107,9 +107,9 @@ public final class InputDevice {
   var bus: UInt16 { UInt16(truncatingIfNeeded: libevdev_get_id_bustype(device)) }
 
   /// A text that all nodes of one physical device share, and no node of another; `nil` if the
-  /// device does not tell, as most devices of uinput.
+  /// device does not report one, like most devices of uinput.
   ///
-  /// It is the port, which the nodes tell as `usb-0000:00:14.0-3/input0` and `…/input1`, and the
+  /// It has the port, which the nodes report as `usb-0000:00:14.0-3/input0` and `…/input1`, and the
   /// serial number or address: by Bluetooth, the port is the same for all keyboards.
   var parent: String? {
     let port = libevdev_get_phys(device).map { String(cString: $0) } ?? ""
@@ -247,7 +247,7 @@ public final class InputDevice {
     guard InputDevice.number(ofDevice: opened.number) == number, !isGone else {
       throw SystemError("open", path, code: ESTALE)
     }
-    try InputDevice.check(path, keymoded_deliver_types(opened.number, 0))
+    try InputDevice.checkCall(path, keymoded_deliver_types(opened.number, 0))
     return opened
   }
 
@@ -258,7 +258,7 @@ public final class InputDevice {
     return status.st_rdev
   }
 
-  private static func check(_ path: String, _ result: Int32) throws(SystemError) {
+  private static func checkCall(_ path: String, _ result: Int32) throws(SystemError) {
     guard result < 0 else { return }
     // Files that are not evdev nodes, such as a terminal, reject evdev's ioctls with `ENOTTY`,
     // whose words, "Inappropriate ioctl for device", are for programmers.

@@ -27,7 +27,7 @@ extension KeyCode {
   /// The names of all keys that the kernel's header had when libevdev was built.
   public static let allNames = kernelNames.map(\.name)
 
-  /// All short names: the one of each key, and the aliases.
+  /// All short names: those of the keys that have one, and the aliases.
   public static let allShortNames =
     kernelNames.map { KeyName.short(ofKernelName: $0.name) }.filter { !isKernelName($0) }
     + KeyName.aliases.map(\.name)
@@ -57,7 +57,7 @@ extension KeyCode {
 
   private var kernelName: String? { eventCodeName(1, number) }
 
-  /// The keys that the kernel has names for. Not kept: the daemon needs them once at most.
+  /// The keys that the kernel has names for. They are not kept, but the tables made of them are.
   private static var kernelNames: [(key: KeyCode, name: String)] {
     (0...KeyCode.max).compactMap { KeyCode($0) }.compactMap { key in
       key.kernelName.map { (key, $0) }

@@ -20,7 +20,7 @@ enum KeyName {
     ("Previous_Song", "KEY_PREVIOUSSONG"),
   ]
 
-  /// Keys that PC keyboards lack: another key there has this label.
+  /// Keys that PC keyboards lack. There, another key has the label.
   private static let rare = ["KEY_MENU", "KEY_PRINT"]
 
   /// Further short names that are read, but never shown.
@@ -47,8 +47,8 @@ enum KeyName {
     "`": "KEY_GRAVE", "[": "KEY_LEFTBRACE", "]": "KEY_RIGHTBRACE",
   ]
 
-  /// The name to show for a key. Buttons show the kernel's name, and so do keys whose short name
-  /// belongs to another key.
+  /// The name to show for a key: the kernel's for buttons, and for keys whose short name would be
+  /// that of another key.
   static func short(ofKernelName name: String) -> String {
     if let pair = preferred.first(where: { $0.kernelName == name }) { return pair.name }
     guard name.hasPrefix("KEY_"), !rare.contains(name) else { return name }

@@ -86,15 +86,15 @@ public final class KeyViewer {
   private func show(_ press: PressedKey) {
     guard failure == nil else { return }
     do throws(SystemError) {
-      try show(line(press))
+      try show(text(of: press))
     } catch {
       failure = error
       loop.stop()
     }
   }
 
-  /// The press or release, and the device behind it in a column of its own.
-  private func line(_ press: PressedKey) -> TerminalText {
+  /// What happened to the key and, in a column of its own, the name of the device.
+  private func text(of press: PressedKey) -> TerminalText {
     let padding = String(repeating: " ", count: max(0, 32 - press.text.count))
     return "\(press.text)\(padding)  \(names[press.device] ?? "")"
   }

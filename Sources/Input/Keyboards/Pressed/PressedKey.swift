@@ -29,7 +29,7 @@ public struct KeyPresses {
   /// A key that is down so long is reported as not released.
   private static let longPress = Duration.seconds(2)
 
-  /// In microseconds; people hold a key longer. A key that a laptop handles itself is up at once.
+  /// Shorter than people hold a key, in microseconds. Keys that a laptop handles are up at once.
   private static let shortestPress = 15_000
 
   /// When to take the next batch at the latest, to report that a key is not released; `nil` if no
@@ -43,9 +43,9 @@ public struct KeyPresses {
   /// Finds the meanings by these settings. No key is down yet.
   public init(settings: Settings) { controller = Controller(settings: settings) }
 
-  /// Takes the next batch. Returns its presses without bounces and autorepeats, the releases of keys whose
-  /// press was returned, and keys that have been down for long. Keys that were found after a loss of
-  /// events are left out, because their order is unknown.
+  /// Takes the next batch. Returns its presses without bounces and autorepeats, the releases of the
+  /// returned presses, and keys that have been down for long. Differences after a loss of events
+  /// are left out, because their order is unknown.
   ///
   /// - Parameter keysUp: returns which of some keys the kernel reports as up on a device.
   public mutating func take(

@@ -9,9 +9,9 @@ import KeyboardModes
 ///     E: 0.000001 0001 002a 0001	# EV_KEY / KEY_LEFTSHIFT        1
 ///
 /// The `E:` lines are the events: seconds and six digits of microseconds, type and code in
-/// hexadecimal, the value in decimal. They are the same in all versions. Of the description of the
-/// device, the `I:` line matters, which has its ids, and the `L:` lines: the number of an LED in
-/// hexadecimal, and whether it was on. Sources: README.md and src/evemu.c of freedesktop.org's
+/// hexadecimal, the value in decimal. They are the same in all versions. In the description of the
+/// device, two kinds of lines matter: `I:` has its ids; `L:` has the number of an LED in
+/// hexadecimal, and whether the LED was on. Sources: README.md and src/evemu.c of freedesktop.org's
 /// evemu.
 struct EvemuParser: EntryParser {
   private(set) var isRecognized = false

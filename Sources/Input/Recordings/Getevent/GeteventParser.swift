@@ -11,7 +11,7 @@ import Keyboards
 ///
 /// Numbers are hexadecimal, values in two's complement. The path of the device is missing if
 /// getevent reads only one device. The last line is as Android wrote it before 4.1. The descriptions
-/// of devices are passed over. Source: toolbox/getevent.c of the Android Open Source Project.
+/// of devices are skipped. Source: toolbox/getevent.c of the Android Open Source Project.
 struct GeteventParser: EntryParser {
   private(set) var isRecognized = false
 
@@ -21,8 +21,8 @@ struct GeteventParser: EntryParser {
   /// How many devices there have been, with those that were removed.
   private var deviceCount = 0
 
-  /// The path of the last event's device, with the colon, and its number.
-  private var last: (path: [UInt8], number: Int) = ([], 0)
+  /// The device of the last event: its path, with the colon, and its number.
+  private var lastDevice: (path: [UInt8], number: Int) = ([], 0)
 
   /// The codes of keys by name, at the index that ``code(_:_:)`` computes: libevdev takes long.
   private var codes = [(name: [UInt8], code: UInt16)](repeating: ([], 0), count: 256)
@@ -156,7 +156,7 @@ struct GeteventParser: EntryParser {
   /// The number of the device `/dev/input/event2:`; 0 if the line has no path.
   @inline(__always)
   private mutating func device(_ fields: inout Fields) throws(LineFault) -> Int {
-    if !last.path.isEmpty, fields.skip(field: last.path) { return last.number }
+    if !lastDevice.path.isEmpty, fields.skip(field: lastDevice.path) { return lastDevice.number }
     var rest = fields
     guard let path = rest.next(), path.first == UInt8(ascii: "/"), path.last == UInt8(ascii: ":")
     else { return 0 }
@@ -170,8 +170,8 @@ struct GeteventParser: EntryParser {
       devices.append((Array(name), deviceCount))
       deviceCount += 1
     }
-    last = (Array(path), known ?? deviceCount - 1)
-    return last.number
+    lastDevice = (Array(path), known ?? deviceCount - 1)
+    return lastDevice.number
   }
 
   /// Parses `remove device 5: /dev/input/event5`. Another device may get the path later.
@@ -180,7 +180,7 @@ struct GeteventParser: EntryParser {
     guard fields.next() != nil, let path = fields.next(),
       let index = devices.firstIndex(where: { $0.path.elementsEqual(path) })
     else { return nil }
-    last.path = []
+    lastDevice.path = []
     return .gone(device: devices.remove(at: index).number, at: nil)
   }
 
@@ -239,7 +239,7 @@ struct GeteventParser: EntryParser {
 }
 
 extension UInt8 {
-  /// Whether the kernel's names of codes have this character.
+  /// Whether a kernel's name of a code may have this character.
   fileprivate var isOfName: Bool {
     isDigit || self == UInt8(ascii: "_") || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
   }

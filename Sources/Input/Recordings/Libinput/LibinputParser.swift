@@ -14,7 +14,7 @@ import KeyboardModes
 ///         - [  0,      0,   1,  42,       1] # EV_KEY / KEY_LEFTSHIFT            1
 ///         - [  0,      0,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
 ///
-/// Each device has a list of entries. An entry called `evdev` is a report; its events are
+/// Each device has a list of entries. An entry called `evdev` is a report; each event has
 /// seconds, microseconds, type, code and value, all decimal. Other entries are skipped, as the
 /// format asks of readers, except for notes (see ``Note``). Of the description of a device only the
 /// ids and, in comments, the states of LEDs are parsed. The beginning of each line says what it is,
@@ -33,10 +33,10 @@ struct LibinputParser: EntryParser {
   /// The number of devices whose descriptions have begun.
   private var descriptions = 0
 
-  /// The present device's index, once it has an event, an LED's state or a note, except `parent`,
-  /// and how many devices have an index. The others, of which there may be many, get none.
+  /// The present device's index, and how many devices have one. A device gets its index with its
+  /// first event, LED state or note other than `parent`.
   private var device: Int?
-  private var count = 0
+  private var deviceCount = 0
 
   /// The most devices with events: all events of each are kept in memory.
   private static let mostDevices = 256
@@ -76,7 +76,7 @@ struct LibinputParser: EntryParser {
   private mutating func beginDevice() -> Entry {
     (isRecognized, isInReport, device) = (true, false, nil)
     descriptions += 1
-    return .ids(nil, device: count)
+    return .ids(nil, device: deviceCount)
   }
 
   /// Parses what follows `#`.
@@ -100,7 +100,7 @@ struct LibinputParser: EntryParser {
     {
       return .leds(report, device: try presentDevice())
     } else if words.skip("Closing after "), words.skip(to: "inactivity- node:") {
-      // With --autorestart, the tool does not end this comment's line.
+      // With --autorestart, the tool does not end this comment's line before the next device.
       return beginDevice()
     } else if line.begins(with: "# libinput record") {
       isRecognized = true
@@ -155,7 +155,7 @@ struct LibinputParser: EntryParser {
   }
 
   /// The index of the present device, or the one that it will get.
-  private var nextDevice: Int { device ?? count }
+  private var nextDevice: Int { device ?? deviceCount }
 
   /// Throws if events are in the same line as the name of their list.
   private func refuseMore(_ fields: inout Fields) throws(LineFault) {
@@ -217,12 +217,12 @@ struct LibinputParser: EntryParser {
   /// The index of the present device; a new one when first needed.
   private mutating func presentDevice() throws(LineFault) -> Int {
     if let device { return device }
-    guard count < Self.mostDevices else {
+    guard deviceCount < Self.mostDevices else {
       throw LineFault("more than \(Self.mostDevices) devices with events")
     }
-    device = count
-    count += 1
-    return count - 1
+    device = deviceCount
+    deviceCount += 1
+    return deviceCount - 1
   }
 
   // MARK: - Notes

@@ -90,7 +90,7 @@ protocol EntryParser {
 
   /// Parses one line or record.
   ///
-  /// - Returns: what the line says of keys and LEDs, if anything.
+  /// - Returns: what the line says; `nil` if nothing of it matters.
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry?
 
   /// The next inputs of a recording in this format. All parsers use the default implementation. As

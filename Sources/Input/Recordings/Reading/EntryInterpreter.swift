@@ -87,7 +87,7 @@ struct EntryInterpreter {
   }
 
   // A recording of other programs does not tell which of its devices are nodes of one keyboard.
-  // Those with the same ids may be, in whatever file; and so may those without a description.
+  // Devices with the same ids may be, also in several files, and so may all without a description.
 
   private static let undescribed = -1
 

@@ -1,10 +1,10 @@
 /// Reads one or more recordings from start to end.
 ///
 /// Several files are several devices, or groups of devices, of one machine. Their inputs are merged
-/// by time; inputs with the same time keep the order of the files.
+/// by time; inputs of one time keep the order of the files, after releases that a grab hid.
 ///
-/// The memory that it needs does not depend on how long the recordings are, except for libinput's
-/// of several devices: they have the events of one device after another's, so all are kept.
+/// The memory that this needs does not depend on the length of the recordings, with one exception:
+/// libinput's of several devices are kept whole, because they have one device after another.
 public struct Recording: ~Copyable {
   private let files: [RecordingStream]
   private var merge: StreamMerge
@@ -12,7 +12,7 @@ public struct Recording: ~Copyable {
   /// Opens the recordings `paths`; `-` is standard input.
   ///
   /// - Parameters:
-  ///   - format: the format of all files; `nil` to detect that of each by its content.
+  ///   - format: the format of all files; `nil` to detect the format of each file.
   ///   - isLenient: whether faults are skipped and counted; see ``skipped``.
   ///   - warn: takes warnings: what the user should know but what does not prevent reading. It gets
   ///     each warning once.
@@ -49,8 +49,8 @@ public struct Recording: ~Copyable {
     }
   }
 
-  /// The same fault. If the format may be wrong, the message has it too: if it was detected, or if
-  /// the file looks like another format than the user named.
+  /// The same fault. Its message names the format too, if that was detected, or if the file looks
+  /// like another format than the user named.
   public func explained(_ fault: RecordingError) -> RecordingError {
     guard let reading = files.first(where: { $0.name == fault.file })?.reading else { return fault }
     return RecordingError("\(fault.message) (\(reading))", file: fault.file, line: fault.line)

@@ -98,7 +98,7 @@ final class RecordingStream: BatchStream {
     return batch
   }
 
-  /// Reads the rest of the file.
+  /// Reads the rest of the file, and returns a merge of its devices.
   private func keep(from first: RecordedBatch) -> StreamMerge {
     var kept: [DeviceID: [RecordedBatch]] = [:]
     var batch: RecordedBatch? = first

@@ -1,7 +1,7 @@
 import KeyboardModes
 
-/// Merges streams by time. Inputs with the same time keep the order of the streams, so frames stay
-/// whole: the kernel gives all events of a frame the same time.
+/// Merges streams by time. If the next inputs of two have the same time, a release that a grab hid
+/// comes first, otherwise that of the earlier stream. So frames stay whole: a frame has one time.
 struct StreamMerge {
   private let streams: [any BatchStream]
 

@@ -7,10 +7,10 @@ import Terminal
 /// A recording that is being written. Once a write has failed, its last line may be cut off, which
 /// readers report.
 ///
-/// Each device has a section; they follow one another. That of the first device is written at once.
-/// Any other with events has a file of its own beside the recording, such as `x.2` for the second
-/// device of `x`, until ``finish()`` appends it: so no event is lost if this process is killed. For
-/// standard output, it stays in memory.
+/// The sections of the devices follow one another. The first section is written at once. Any other
+/// with events has a file of its own beside the recording, such as `x.2` for the second device of
+/// `x`, until ``finish()`` appends it: so no event is lost if this process is killed. If the
+/// recording goes to standard output, the other sections stay in memory.
 final class RecordingFile {
   private struct Section {
     var writer = LibinputWriter()
