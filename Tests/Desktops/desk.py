@@ -172,7 +172,10 @@ class Desk(PreparedDesktop):
         wait_until(opens, "the screen to be unlocked", START_SECONDS)
 
     def sleep(self) -> None:
-        """Has logind suspend the machine to idle, and wakes it by a key."""
+        """Has logind suspend the machine to idle, and wakes it by a key.
+
+        Then the screen is locked if the desktop does that.
+        """
         self.run(f"systemd-run --quiet --collect bash -c {shlex.quote(_SLEEP)}")
         self.pause()
 
@@ -181,8 +184,11 @@ class Desk(PreparedDesktop):
             self.play("tap ctrl 500")
             return AWAKE in self._agent.console_tail()
 
-        wait_until(is_awake, "the guest to wake up")
+        wait_until(is_awake, "the guest to wake up", START_SECONDS)
         self._begin()
+        if self.desktop.locks_to_sleep:
+            self.wait_until(self._is_locked())
+            self.look("awake")
 
     def _is_locked(self) -> str:
         """The command that succeeds while the screen is locked."""

@@ -121,8 +121,7 @@ def ensure_images(addition: str = "") -> Images:
             for state in folder.glob("state-*"):
                 state.unlink()
             with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as work:
-                packages = [name for path in _lists(addition) for name in _listed(path)]
-                _build(Path(work), folder, packages)
+                _build(Path(work), folder, addition)
             stamp.write_text(wanted)
     return images
 
@@ -132,10 +131,15 @@ def _images(folder: Path, kernel: str) -> Images:
     return Images(folder / f"vmlinux-{kernel}", folder / f"initramfs-{kernel}.cpio", folder / "root.ext4")
 
 
-def _lists(addition: str) -> list[Path]:
-    """The lists of the guest's packages: of every Debian, of this one, and of an addition."""
-    own = [PARTS / f"packages-{name}.txt" for name in (_suite(), addition)]
-    return [PARTS / "packages.txt", *(path for path in own if path.exists())]
+def _lists(kind: str, addition: str) -> list[Path]:
+    """The lists of the guest's `packages` or `modules`: of every Debian, of this one, and of an addition."""
+    own = [PARTS / f"{kind}-{name}.txt" for name in (_suite(), addition)]
+    return [PARTS / f"{kind}.txt", *(path for path in own if path.exists())]
+
+
+def _names(kind: str, addition: str) -> list[str]:
+    """What is in these lists."""
+    return [name for path in _lists(kind, addition) for name in _listed(path)]
 
 
 def _listed(path: Path) -> list[str]:
@@ -145,9 +149,10 @@ def _listed(path: Path) -> list[str]:
 
 def _hash_of_inputs(addition: str) -> str:
     digest = hashlib.sha256()
-    others = sorted({*PARTS.iterdir()} - {*PARTS.glob("packages*.txt")})
+    lists = [path for kind in ("packages", "modules") for path in _lists(kind, addition)]
+    others = sorted({*PARTS.iterdir()} - {*PARTS.glob("packages*.txt"), *PARTS.glob("modules*.txt")})
     code = Path(__file__)
-    for source in [code, code.with_name("architecture.py"), *_lists(addition), *others]:
+    for source in [code, code.with_name("architecture.py"), *lists, *others]:
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()
 
@@ -172,7 +177,7 @@ def _output(*command: str | Path, **options: Any) -> str:
     return output.decode()
 
 
-def _build(work: Path, folder: Path, packages: Sequence[str]) -> None:
+def _build(work: Path, folder: Path, addition: str) -> None:
     modules = []
     for name in ARCHITECTURE.kernels:
         images, kernel = _images(folder, name), work / name
@@ -184,7 +189,7 @@ def _build(work: Path, folder: Path, packages: Sequence[str]) -> None:
         images.kernel.write_bytes(_extract_vmlinux(image) if ARCHITECTURE.is_bzimage else image)
         _build_initramfs(work / f"initramfs-{name}", kernel, tree.name, images.initramfs)
         modules.append(tree)
-    _build_root(work / "root", modules, folder / "root.ext4", packages)
+    _build_root(work / "root", modules, folder / "root.ext4", addition)
 
 
 def _unpack_kernel(name: str, kernel: Path) -> None:
@@ -247,14 +252,12 @@ def _with_dependencies(kernel: Path, version: str) -> list[Path]:
     return list(dict.fromkeys(paths))
 
 
-def _build_root(
-    root: Path, modules: Sequence[Path], image: Path, packages: Sequence[str]
-) -> None:
+def _build_root(root: Path, modules: Sequence[Path], image: Path, addition: str) -> None:
     _output(
         *ARCHITECTURE.emulating,
         *MMDEBSTRAP,
         "--variant=minbase",
-        f"--include={','.join(packages)}",
+        f"--include={','.join(_names('packages', addition))}",
         '--aptopt=Apt::Install-Recommends "false"',
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in UNWANTED),
         f"--customize-hook={_unpacking('libinput-tools', LIBINPUT_TOOLS)}",
@@ -262,7 +265,7 @@ def _build_root(
         root,
     )
     for tree in modules:
-        _copy_modules(tree, root)
+        _copy_modules(tree, root, _names("modules", addition))
     _configure(root)
     content = sum(path.lstat().st_blocks * 512 for path in root.rglob("*") if not path.is_symlink())
     size_kib = content * 13 // 10 // 1024 + 65536
@@ -283,9 +286,9 @@ def _unpacking(package: str, paths: Sequence[str]) -> str:
     return f'chroot "$1" sh -c "{inside}"'
 
 
-def _copy_modules(modules: Path, root: Path) -> None:
+def _copy_modules(modules: Path, root: Path, names: Sequence[str]) -> None:
     target = root / "lib/modules" / modules.name
-    for name in _listed(PARTS / "modules.txt"):
+    for name in names:
         source, copy = modules / "kernel" / name, target / "kernel" / name
         # Some are in the kernel itself, for one architecture or another.
         if source.is_dir():
