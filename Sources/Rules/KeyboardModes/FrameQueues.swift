@@ -8,7 +8,7 @@ public struct FrameQueues: Sendable {
     let input: Controller.Input
     /// The index of its device.
     var index: Int
-    /// The time of its frame or, if that is later, of a frame before it in its queue.
+    /// The time of its frame or, if an earlier frame of its queue has a later time, that time.
     let time: Time
   }
 
@@ -66,7 +66,7 @@ public struct FrameQueues: Sendable {
   ///
   /// - Parameter inputs: the array to which the inputs of these frames are appended.
   public mutating func take(upTo limit: Time, into inputs: inout [Controller.Input]) {
-    // Nearly every key is alone.
+    // Nearly always, one key event waits alone.
     if waiting.count == 1, waiting[0].time <= limit {
       return inputs.append(waiting.removeLast().input)
     }

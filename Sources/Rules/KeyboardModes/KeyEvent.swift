@@ -2,8 +2,8 @@
 public struct DeviceID: Hashable, Comparable, Sendable {
   /// The position in the order of opening, from 0.
   public let order: Int
-  /// The number of the physical device that has this node and others; `nil` while no other node of it
-  /// is known. It can appear while the device is open, so it is not compared. See ``TwinKeys``.
+  /// The number of the physical device that has this node and others; `nil` while no other of its
+  /// nodes is known. It can appear while the device is open, so it is not compared: ``TwinKeys``.
   public let parent: Int?
 
   /// The device at position `order` in the order of opening.
@@ -27,7 +27,7 @@ public struct KeyEvent: Hashable, Sendable {
     case release = 0
     /// The key went down.
     case press = 1
-    /// The key has been down long enough for the kernel or the keyboard to repeat it.
+    /// The kernel or the keyboard repeats a key that is down.
     case autorepeat = 2
   }
 
@@ -37,7 +37,7 @@ public struct KeyEvent: Hashable, Sendable {
   public let key: KeyCode
   /// The press, release or autorepeat of the key.
   public let action: Action
-  /// Whether it is in the same frame, at the same time, as the key event before it on its device.
+  /// Whether it is in the frame of the key event before it on its device, and has the same time.
   public let continuesFrame: Bool
 
   /// The event of `key` at `time`.

@@ -26,8 +26,8 @@ struct OpenUse: Sendable {
     holdDue = events.hold == nil ? nil : pressed?.advanced(by: events.holdDuration)
   }
 
-  /// The events of this use that `next` binds too, to the same key with the same timing; `nil` if there
-  /// are none. Events are the same if their names are.
+  /// The events of this use that `next` binds too, to the same key with the same timing; `nil` if
+  /// there are none. Events are the same if their names are.
   func kept(from settings: Settings, by next: Settings) -> MachineEvents? {
     let name = settings.machines[machine].name
     guard let other = next.machines.firstIndex(where: { $0.name == name }) else { return nil }

@@ -5,8 +5,8 @@
 ///                |  ^ due: the tap counts, with the time of its press
 ///                ^ from here until due, Shift may be lifted for a key, and the switch may bounce
 ///
-/// When another key goes down, a released tap counts before that key acts, unless Shift was lifted for
-/// that key (``LiftedShifts``). Such a Shift, and one that is still down, is no tap.
+/// When another key goes down, a released tap counts before that key acts, unless Shift was lifted
+/// for that key (``LiftedShifts``). Such a Shift, and one that is still down, is no tap.
 struct WaitingTap: Sendable {
   private struct Press: Sendable {
     let key: DeviceKey

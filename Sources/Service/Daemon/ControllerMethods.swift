@@ -17,7 +17,7 @@ enum Answer {
   case reply([UInt8])
   /// This reply, if there is one, and then the changes after this position.
   case stream(first: [UInt8]?, SubscriberPosition)
-  /// An empty reply, once the connections for reading have ended, and the changes are forgotten.
+  /// Ends the connections for reading and forgets the changes; then an empty reply.
   case hangUp
 }
 

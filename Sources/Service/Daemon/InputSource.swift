@@ -17,8 +17,8 @@ protocol InputSource: AnyObject {
   /// Replaces the contents of `batch` by what has happened since the last call.
   func read(into batch: inout Batch)
 
-  /// The first boot time, in microseconds, at which ``Batch/noInputBefore`` will have reached `time`, if
-  /// nothing happens before.
+  /// The first boot time, in microseconds, at which ``Batch/noInputBefore`` will have reached
+  /// `time`, if nothing happens before.
   func bootTime(settling time: Time) -> Int64
 
   /// The devices whose keys are followed.

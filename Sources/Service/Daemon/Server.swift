@@ -160,7 +160,7 @@ final class Server {
     guard let session else { return }
     sessions.append(session)
     mostClients = max(mostClients, sessions.count)
-    // Most have called by now, and others have gone again.
+    // Most clients have sent a call by now, and some have gone again.
     serve(session, .readable, upTo: 1)
   }
 
