@@ -78,7 +78,7 @@ public struct Bindings: Hashable, Sendable {
   /// The events that each chord sends, in the order of the machines.
   private var uses: [Chord: [MachineEvents]] = [:]
 
-  /// The keys that complete a bound chord. Cached, because every press needs it and hardly any
+  /// The keys that complete a bound chord. Cached, because every press needs them, and hardly any
   /// press needs the dictionary.
   private(set) var boundKeys = KeySet()
 

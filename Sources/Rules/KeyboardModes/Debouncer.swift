@@ -4,8 +4,8 @@
 ///     ^ pressed          ^ up     the controller counts one press
 ///
 /// A press takes effect at once, as in the firmware of good keyboards ("eager" debouncing): the
-/// events after it are not known yet. A release also takes effect at once for all other keys: it
-/// is not known yet whether the key will bounce, other programs do not wait either, and without
+/// events after it are not known yet. A release also takes effect at once for all other keys:
+/// whether the key will bounce is not known yet, other programs do not wait either, and without
 /// bounces the rule must not change anything. A press less than `d` after the release undoes the
 /// release: it is not a new press, and the key is in the same state as if it had been down
 /// throughout. So held keys, chords and autorepeat never have to wait.

@@ -46,8 +46,8 @@ public struct FrameQueues: Sendable {
   /// is empty.
   public func lastTime(of index: Int) -> Time? { waiting.last { $0.index == index }?.time }
 
-  /// Adds `input` to the open frame of the device at `index`, or else begins a frame with this
-  /// `time`.
+  /// Adds `input` to the open frame of the device at `index`. If there is none, begins a frame with
+  /// this `time`.
   public mutating func append(_ input: consuming Controller.Input, at time: Time, of index: Int) {
     let last = lastTime(of: index) ?? time
     let frame = isFrameOpen[index] ? last : max(last, time)

@@ -3,9 +3,9 @@
 /// frames; the key overrides of firmware do so in the frames of the key.
 ///
 ///     keyd      Shift   P----R          P---R    P: its press, R: its release
-///               Delete        P--------R         less than 0.5 ms from those of Shift
+///               Delete        P--------R         each less than 0.5 ms from one of Shift
 ///     firmware  Shift   P----R         P----R
-///               Delete       P---------R         in the frames of those of Shift
+///               Delete       P---------R         each in the frame of one of Shift
 ///
 /// - A key that goes down less than 0.5 ms after Shift's release, on the same device, is pressed
 ///   *with* that Shift. But not a key that types a character, in the frame of the release: at 8 ms
@@ -15,7 +15,7 @@
 ///   press *continues*; but in the frame of that release only if the key types no character.
 ///
 /// The order within a frame comes from the keyboard's descriptor, so it means nothing. A Shift that
-/// is pressed again, perhaps in the frame of a release, waits for the end of the frame.
+/// is pressed again, perhaps in the frame of such a release, waits for the end of the frame.
 struct LiftedShifts: Sendable {
   /// A hand takes longer, and a remapper less.
   static var limit: Duration { .microseconds(500) }

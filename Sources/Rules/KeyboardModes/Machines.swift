@@ -38,7 +38,7 @@ struct Machines: Sendable {
   private(set) var listRevision = 0
 
   /// Whether a table has a timeout.
-  private var haveTimeouts: Bool
+  private var tablesHaveTimeouts: Bool
 
   /// Whether an initial state may still lack the time at which it was entered.
   private(set) var haveUndated = true
@@ -46,7 +46,7 @@ struct Machines: Sendable {
   init(_ settings: Settings) {
     shift = StateMachine(settings.shift)
     tables = settings.machines.map { Table($0.table) }
-    haveTimeouts = settings.machines.contains(where: \.table.hasTimeouts)
+    tablesHaveTimeouts = settings.machines.contains(where: \.table.hasTimeouts)
     states = States(
       sequence: 0,
       [States.Entry(.shift, shift.state.name)]
@@ -60,7 +60,7 @@ struct Machines: Sendable {
   var foundTimeOfShift: Time? { shift.state == .on(since: nil) ? shiftFound : nil }
 
   /// Whether a state may end after some time.
-  var hasTimeout: Bool { shift.rules.timeout != nil || haveTimeouts }
+  var hasTimeout: Bool { shift.rules.timeout != nil || tablesHaveTimeouts }
 
   /// When `on` ends if it is not used; `nil` in other states, or without a timeout.
   var shiftDue: Time? {
@@ -174,7 +174,7 @@ struct Machines: Sendable {
     }
     states.entries = all
     tables = machines.map { Table($0.table) }
-    haveTimeouts = machines.contains(where: \.table.hasTimeouts)
+    tablesHaveTimeouts = machines.contains(where: \.table.hasTimeouts)
     haveUndated = false
     var stateless: [Int] = []
     for (index, entry) in entries.enumerated() {

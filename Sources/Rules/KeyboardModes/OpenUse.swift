@@ -6,8 +6,8 @@ struct TimedEvent: Hashable, Sendable {
   let time: Time
 }
 
-/// A press that completed a chord of one machine, while something may follow it: a tap, a hold, or
-/// a release.
+/// A press that completed a chord of one machine, while another event may follow: that of a tap, a
+/// hold or a release, or that for when the device goes away.
 struct OpenUse: Sendable {
   let key: DeviceKey
   /// The index of the machine in ``Settings/machines``.

@@ -1,10 +1,10 @@
 /// Replaces the key codes of recorded inputs, so that they do not tell what was typed but cause the
 /// same changes.
 ///
-/// Only codes that are known to be needed stay: those of Shift and the other modifiers, and of
-/// presses that complete a bound chord. Any other press gets the lowest code of the same meaning
-/// that is neither in use nor bound, if possible one that the device has. A release or repeat has
-/// the code of its press. What is left tells that a character was typed, and when, but not which.
+/// Only codes that are known to be needed stay, such as those of modifiers, AltGr and presses that
+/// complete a bound chord. Any other press gets the lowest code of the same meaning that is neither
+/// in use nor bound, if possible one that the device has. A release or repeat has the code of its
+/// press. What is left tells that a character was typed, and when, but not which.
 ///
 /// Keys that are found down together, at opening or after a loss, are listed in the order of their
 /// codes, and this order must not tell anything either. So those of one meaning share a code, which

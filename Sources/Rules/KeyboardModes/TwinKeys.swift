@@ -13,7 +13,7 @@
 /// If a node presses the key again while others still hold it, that is a new press; but less than
 /// 20 ms after the node's own release it is a bounce of the switch, and does not count.
 public struct TwinKeys: Sendable {
-  /// Keyboards that are polled every 8 to 10 ms report the second press this late.
+  /// Keyboards that are polled every 8 to 10 ms report the second press up to this much later.
   static let window = Duration.milliseconds(20)
 
   /// A key of a node that is down, or went up less than ``window`` before the last press.

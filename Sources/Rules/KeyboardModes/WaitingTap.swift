@@ -44,7 +44,7 @@ struct WaitingTap: Sendable {
   /// Undoes the release of `key`.
   mutating func resume(_ key: DeviceKey) { if press?.key == key { press?.released = nil } }
 
-  /// Ends a tap whose key was released, and returns the time of its press, at which it counts.
+  /// Ends a tap whose key was released, and returns the time of its press, with which it counts.
   mutating func settle() -> Time? {
     guard let waiting = press, waiting.released != nil else { return nil }
     press = nil

@@ -79,7 +79,7 @@ extension ObservedMachine where R.State: Sendable, R.Event: Sendable {
   }
 }
 
-/// A reader of a sequence, as the machine reaches it.
+/// How the machine reaches one reader of a sequence.
 @usableFromInline struct Reader<R: Rules> {
   /// Tells of a state that is left or entered, or, with `nil`, that the state is assigned. Returns
   /// whether the reader has gone.

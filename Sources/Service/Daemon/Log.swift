@@ -17,8 +17,6 @@ enum Log {
   /// How many lines were lost since the last one that was written.
   private static let lost = Atomic(0)
 
-  /// The journal adds the program's name and takes the priority from the line, see `sd-daemon(3)`.
-  /// On a terminal the line needs the name and no priority.
   private static func write(_ text: String, priority: Int) {
     let count = lost.load(ordering: .relaxed)
     if count > 0 {
@@ -32,6 +30,8 @@ enum Log {
     }
   }
 
+  /// The journal adds the program's name and takes the priority from the line, see `sd-daemon(3)`.
+  /// On a terminal the line needs the name and no priority.
   private static func logLine(_ text: String, priority: Int) -> TerminalText {
     // Interpolation replaces a line end in a device's name, which could forge a line of the log.
     isJournal ? "<\(priority)>\(text)\n" : "\(programName): \(text)\n"

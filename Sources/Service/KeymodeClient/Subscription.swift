@@ -128,8 +128,8 @@ package final class Subscription {
     try stayAway(until: .now.advanced(by: delay))
   }
 
-  /// Reports once that this user lacks the permission, and waits until the folder changes. The user
-  /// may come to the front; and a new socket exists before its group gets the permission.
+  /// Reports once that this user lacks the permission, and waits until the folder changes: when the
+  /// user comes to the front, or when the group of a new socket gets the permission.
   private func awaitPermission(_ error: ClientError) throws(ClientError) {
     if !isDenied { updates.append(.disconnected(error)) }
     (absence, isDenied) = (absence ?? .now, true)
