@@ -22,14 +22,14 @@ public struct ChordEvents: Hashable, Sendable {
   public internal(set) var release: StateTable.Event?
   /// The event of a tap.
   public internal(set) var tap: StateTable.Event?
-  /// The event for when the device goes away.
+  /// The event of a device that goes away.
   public internal(set) var gone: StateTable.Event?
   /// The event of a hold.
   public internal(set) var hold: StateTable.Event?
   /// How long after the press a hold is sent.
   public internal(set) var holdDuration: Duration = .zero
 
-  /// All of them, in the order press, tap, hold, release and gone.
+  /// All events with their timings, in the order press, tap, hold, release and gone.
   public var list: [(event: StateTable.Event, timing: Timing)] {
     [
       press.map { ($0, .press) }, tap.map { ($0, .tap) }, hold.map { ($0, .hold(holdDuration)) },

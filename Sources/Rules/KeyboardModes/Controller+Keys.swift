@@ -121,11 +121,11 @@ extension Controller {
     }
     waitingTap.resume(key)
     openUses.resume(key)
-    // A timeout of a table that waited for the release is due now, at its own time.
+    // A table's timeout that waited for the release is due now, at its own time.
     passTime(to: time)
   }
 
-  /// Counts waiting taps and releases before this press, and ends uses of `key` without a release.
+  /// Counts waiting taps and releases before this press. Ends uses whose release was not seen.
   private mutating func settle(
     beforePressOf key: DeviceKey, _ meaning: PressMeaning, at time: Time, _ inFrame: Bool
   ) {
@@ -145,8 +145,8 @@ extension Controller {
   }
 
   /// Whether the press counts as that of a key. A press that completes only chords with any
-  /// modifiers does not. Neither do unbound codes of game pads, fingers, pens and, by the settings,
-  /// pointers: whether a device or a recording has these codes must make no difference.
+  /// modifiers does not. Neither does an unbound code of a game pad, finger or pen, or of a pointer
+  /// without ``Settings/pointers``: whether a device or a recording has it must make no difference.
   private func isKey(_ meaning: PressMeaning) -> Bool {
     switch meaning {
     case .inert: false

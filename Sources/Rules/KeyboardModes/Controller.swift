@@ -310,7 +310,7 @@ public struct Controller: Sendable {
         consider(machines.shiftDue, .shiftTimeout)
       }
     }
-    // A timeout of a table that is due after the time of a waiting release comes after it.
+    // A table's timeout that is due after the time of a waiting release comes after it.
     if let table = machines.tableDue, debouncer.waitingSince.map({ table.time <= $0 }) ?? true {
       consider(table.time, .table(table.machine))
     }

@@ -12,7 +12,7 @@ public struct FrameQueues: Sendable {
     let time: Time
   }
 
-  /// The inputs of all queues; those of one device are in their order.
+  /// The inputs of all queues. The inputs of one device are in their order.
   private var waiting: [Waiting] = []
 
   /// Whether the last frame of each device is open.

@@ -2,8 +2,8 @@
 public struct DeviceID: Hashable, Comparable, Sendable {
   /// The position in the order of opening, from 0.
   public let order: Int
-  /// The number of the physical device that has this node and others; `nil` while no other of its
-  /// nodes is known. It can appear while the device is open, so it is not compared: ``TwinKeys``.
+  /// The number of the physical device that has this node and others; `nil` while no other node
+  /// is known. It can appear while the device is open, so it is not compared. See ``TwinKeys``.
   public let parent: Int?
 
   /// The device at position `order` in the order of opening.
@@ -60,7 +60,7 @@ public struct KeyDifference: Hashable, Sendable {
   /// The differences in the order in which they take effect: releases, then modifiers, Shift last
   /// among them, then the rest.
   ///
-  /// They come in the order of their codes; in which order they happened is unknown. A letter, or
+  /// They come in the order of their codes; the order of the changes is unknown. A letter, or
   /// Shift, that is found down together with Ctrl is probably part of a shortcut, so Ctrl takes
   /// effect first.
   static func inOrderOfEffect(_ differences: [KeyDifference]) -> [KeyDifference] {

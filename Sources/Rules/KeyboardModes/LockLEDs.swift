@@ -26,7 +26,7 @@ struct LockLEDs: Sendable {
 
   /// How fast the LED of a lock changes.
   fileprivate struct Pace: Sendable {
-    /// The times of the last change and of those less than a second before it.
+    /// The times of the last change, and of changes less than a second before it.
     var recent: [Time] = []
     /// What the LEDs showed last.
     var shown = LockRules.Event.ledGone

@@ -7,7 +7,7 @@ struct TimedEvent: Hashable, Sendable {
 }
 
 /// A press that completed a chord of one machine, while another event may follow: that of a tap, a
-/// hold or a release, or that for when the device goes away.
+/// hold or a release, or that of a device that goes away.
 struct OpenUse: Sendable {
   let key: DeviceKey
   /// The index of the machine in ``Settings/machines``.

@@ -110,7 +110,7 @@ struct OpenUses: Sendable {
     return events + Self.events(\.events.gone, of: gone, at: time)
   }
 
-  /// Rebinds the uses to `next`. Ends those that keep no later event, or lose that of the release.
+  /// Rebinds the uses to `next`. Ends uses that keep no later event, or lose that of the release.
   ///
   /// - Parameter settings: the present settings; the returned events are those of their tables.
   mutating func rebind(
@@ -178,7 +178,7 @@ struct OpenUses: Sendable {
   /// When a hold is due; `nil` if none is.
   var holdDue: Time? { uses.isEmpty ? nil : nextHold?.due }
 
-  /// The hold that is due first; of those due at one time, that of the first press.
+  /// The hold that is due first; at equal times, the hold of the first press.
   private var nextHold: (index: Int, due: Time)? {
     uses.indices.lazy.filter { !uses[$0].isReleased }
       .compactMap { index in uses[index].holdDue.map { (index, $0) } }

@@ -168,7 +168,7 @@ public struct Redactor: Sendable {
 
   // MARK: Codes in use
 
-  /// Whether a key for which `code` stands is down.
+  /// Whether `code` stands for a key that is down.
   private func isDown(_ code: KeyCode?, on device: DeviceID) -> Bool {
     codes.contains { $0.value == code && $0.key.device == device && held.isDown($0.key) }
   }

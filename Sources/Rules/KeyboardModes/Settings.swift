@@ -15,7 +15,7 @@ public struct Settings: Hashable, Sendable {
 
   /// Which keys use up a Shift that is on.
   public enum ShiftUse: String, CaseIterable, Sendable {
-    /// Those that type a character.
+    /// Keys that type a character.
     case characters
     /// All keys but Shift and AltGr. Each sends `characterTyped`, or takes back a press of Shift.
     /// So a program that holds Shift down while the state is `on` shifts one key only.

@@ -83,8 +83,8 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   /// - Parameters:
   ///   - events: the events that rows may have; by default those that they have.
   ///   - allowsUnreachable: whether there may be states to which no sequence of events leads.
-  /// - Throws: the first fault that is found. A table without faults is deterministic, and all its
-  ///   states are known and reachable.
+  /// - Throws: the first fault that is found. A table without faults is deterministic; all its
+  ///   states are known and, unless `allowsUnreachable`, reachable.
   public init(
     states: [State], initial: State, finalStates: [State] = [], acceptingStates: [State] = [],
     events: [Event]? = nil, rows: [Row], allowsUnreachable: Bool = false

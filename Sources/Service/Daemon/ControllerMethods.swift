@@ -5,9 +5,9 @@ import Wire
 
 /// What a client may do, by the socket that it connected to.
 enum Access {
-  /// Read the states.
+  /// Only read the states.
   case reading
-  /// Also change them.
+  /// Read and change the states.
   case control
 }
 

@@ -39,7 +39,7 @@ protocol InputSource: AnyObject {
   /// Follows the devices that this configuration selects from now on.
   func follow(_ configuration: Configuration) throws(SystemError)
 
-  /// Switches these LEDs of all keyboards, and of those that are followed later.
+  /// Sets these LEDs on all keyboards, also on those that are followed later.
   func show(_ leds: LEDCommand)
 }
 

@@ -135,7 +135,7 @@ package final class Subscription {
     (absence, isDenied) = (absence ?? .now, true)
     if folder == nil, let watch = try? FolderWatch(directory) {
       folder = watch
-      // Once more: the permission may have come before the watch did.
+      // Tries once more: the permission may have come before the watch did.
       return try connect()
     }
     try stayAway(until: folder == nil ? .now.advanced(by: Self.longestDelay) : nil)
