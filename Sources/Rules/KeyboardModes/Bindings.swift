@@ -1,5 +1,5 @@
-/// When a chord sends an event. Only the key whose press completed the chord counts: its release,
-/// and how long it is down, whatever other keys are held by then.
+/// When a chord sends an event. Only the key whose press completed the chord is watched, for its
+/// release and for how long it is down. The other keys of the chord may go up before.
 public enum Timing: Hashable, Sendable {
   /// At once, when the chord is pressed.
   case press
@@ -22,14 +22,14 @@ public struct ChordEvents: Hashable, Sendable {
   public internal(set) var release: StateTable.Event?
   /// The event of a tap.
   public internal(set) var tap: StateTable.Event?
-  /// The event of the device's going away.
+  /// The event of a device that goes away.
   public internal(set) var gone: StateTable.Event?
   /// The event of a hold.
   public internal(set) var hold: StateTable.Event?
   /// How long after the press a hold is sent.
   public internal(set) var holdDuration: Duration = .zero
 
-  /// All of them, in the order press, tap, hold, release and gone.
+  /// All events with their timings, in the order press, tap, hold, release and gone.
   public var list: [(event: StateTable.Event, timing: Timing)] {
     [
       press.map { ($0, .press) }, tap.map { ($0, .tap) }, hold.map { ($0, .hold(holdDuration)) },
@@ -37,11 +37,11 @@ public struct ChordEvents: Hashable, Sendable {
     ].compactMap { $0 }
   }
 
-  /// Whether something can follow the press while the key is down, or at its release.
+  /// Whether an event can follow that of the press, while the key is down or at its release.
   var hasLaterEvents: Bool { release != nil || tap != nil || hold != nil }
 
-  /// Binds `timing` to `event` and returns `nil`. If it is bound already, changes nothing and
-  /// returns its event.
+  /// Binds `timing` to `event` and returns `nil`. If the timing has an event already, changes
+  /// nothing and returns that event.
   mutating func bind(_ timing: Timing, to event: StateTable.Event) -> StateTable.Event? {
     let property: WritableKeyPath<ChordEvents, StateTable.Event?> =
       switch timing {
@@ -78,12 +78,12 @@ public struct Bindings: Hashable, Sendable {
   /// The events that each chord sends, in the order of the machines.
   private var uses: [Chord: [MachineEvents]] = [:]
 
-  /// The keys that complete a bound chord. Cached, because every press needs it and hardly any
+  /// The keys that complete a bound chord. Cached, because every press needs them, and hardly any
   /// press needs the dictionary.
   private(set) var boundKeys = KeySet()
 
-  /// Whether there is a chord with any modifiers.
-  private var haveAny = false
+  /// Whether a chord with ``Modifiers/any`` is bound.
+  private var hasChordWithAny = false
 
   /// Bindings without any chord.
   public init() {}
@@ -103,13 +103,13 @@ public struct Bindings: Hashable, Sendable {
     return bindings
   }()
 
-  /// What `chord` itself means to a machine, by default the keyboard; `nil` if it is not bound.
+  /// What `chord` itself sends to a machine, by default the keyboard; `nil` if it is not bound.
   public subscript(chord: Chord, machine: Int = 0) -> ChordEvents? {
     uses[chord]?.first { $0.machine == machine }?.events
   }
 
-  /// What a press of `key` sends with these modifiers held: to each machine what the exact chord sends or,
-  /// if that is not bound, the chord with any modifiers. `nil` if neither is bound.
+  /// What a press of `key` sends with these modifiers held: to each machine the events of the exact
+  /// chord or, if it has none, those of the chord with any modifiers. `nil` if neither is bound.
   @inline(__always)  // Otherwise each press would retain and release all bindings.
   func bound(_ key: KeyCode, _ held: Modifiers) -> BoundPress? {
     guard boundKeys.contains(key) else { return nil }
@@ -118,7 +118,7 @@ public struct Bindings: Hashable, Sendable {
 
   private func find(_ key: KeyCode, _ held: Modifiers) -> BoundPress? {
     let exact = uses[Chord(held, key)]
-    guard haveAny, let any = uses[Chord(.any, key)] else {
+    guard hasChordWithAny, let any = uses[Chord(.any, key)] else {
       return exact.map { BoundPress(uses: $0, isByAny: false) }
     }
     guard let exact else { return BoundPress(uses: any, isByAny: true) }
@@ -126,8 +126,8 @@ public struct Bindings: Hashable, Sendable {
     return BoundPress(uses: (exact + rest).sorted { $0.machine < $1.machine }, isByAny: false)
   }
 
-  /// The chords that are bound to `event` of a machine, with their timings, in the order of their keys'
-  /// numbers.
+  /// The chords that are bound to `event` of a machine, with their timings, in the order of the
+  /// numbers of their keys.
   public func chords(
     of event: StateTable.Event, of machine: Int = 0
   ) -> [(chord: Chord, timing: Timing)] {
@@ -141,8 +141,8 @@ public struct Bindings: Hashable, Sendable {
   /// The chords that are bound, in no particular order.
   public var chords: [Chord] { Array(uses.keys) }
 
-  /// Binds `chord` with a timing to `event` of a machine and returns `nil`. If that is bound already,
-  /// changes nothing and returns its event. A chord can have one hold, whatever its duration.
+  /// Binds `chord` with a timing to `event` of a machine and returns `nil`. If it has an event for
+  /// that already, changes nothing and returns it. A chord has at most one hold for each machine.
   public mutating func bind(
     _ chord: Chord, _ timing: Timing = .press, to event: StateTable.Event, of machine: Int = 0
   ) -> StateTable.Event? {
@@ -154,11 +154,11 @@ public struct Bindings: Hashable, Sendable {
     if let bound = all[index].events.bind(timing, to: event) { return bound }
     uses[chord] = all
     boundKeys.insert(chord.key)
-    haveAny = haveAny || chord.modifiers == .any
+    hasChordWithAny = hasChordWithAny || chord.modifiers == .any
     return nil
   }
 
-  /// Removes all that is bound to `event` of a machine.
+  /// Unbinds all chords from `event` of a machine.
   public mutating func unbind(_ event: StateTable.Event, of machine: Int = 0) {
     uses = uses.compactMapValues { all in
       let rest = all.compactMap { one in
@@ -168,6 +168,6 @@ public struct Bindings: Hashable, Sendable {
       return rest.isEmpty ? nil : rest
     }
     boundKeys = KeySet(uses.keys.map(\.key))
-    haveAny = uses.keys.contains { $0.modifiers == .any }
+    hasChordWithAny = uses.keys.contains { $0.modifiers == .any }
   }
 }

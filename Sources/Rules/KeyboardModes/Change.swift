@@ -21,8 +21,8 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
   /// Whether it is a lock, whose state LEDs show.
   public var isLock: Bool { self == .caps || self == .num }
 
-  /// What stands before the names of its states and events where machines are mixed: `talk.`, or
-  /// nothing for a shipped machine.
+  /// The prefix of its states and events where several machines are named: `talk.`, or empty for a
+  /// shipped machine.
   public var prefix: String { Machine.shipped.contains(self) ? "" : "\(self)." }
 
   /// Whether it is a shipped machine, or has a name that a machine of the user's own may have.
@@ -36,8 +36,8 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
   /// The maximum number of the user's own machines.
   public static let maxOwn = 8
 
-  /// Whether a machine of the user's own may have this name: a lower-case letter, then lower-case letters
-  /// and digits, at most ``StateTable/longestName``, but none of the ``reserved`` names.
+  /// Whether a machine of the user's own may have this name: a lower-case letter, then lower-case
+  /// letters and digits, at most ``StateTable/longestName`` in all, and not ``reserved``.
   public static func isOwnName(_ name: String) -> Bool {
     guard let first = name.utf8.first, (97...122).contains(first),
       name.utf8.count <= StateTable.longestName, !reserved.contains(name)
@@ -45,7 +45,7 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
     return name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
   }
 
-  /// Names of shipped machines, and names with another meaning: `KEYMODE_TIME` is not a state.
+  /// The names of shipped machines, and words that mean something else: `KEYMODE_TIME` is a time.
   public static let reserved =
     shipped.map(\.rawValue) + ["machine", "state", "event", "time"]
 }
@@ -102,8 +102,8 @@ public enum ClientEvent: Hashable, Sendable {
   /// An event of the keyboard machine.
   public static func keyboard(_ event: StateTable.Event) -> ClientEvent { .table(0, event) }
 
-  /// The event of this name, or `nil` if programs cannot send one. An event of a machine of the user's
-  /// own is written `talk.press`.
+  /// The event of this name, or `nil` if programs cannot send one. An event of a machine of the
+  /// user's own is written `talk.press`.
   public init?(name: String, in machines: [Settings.TableMachine] = Settings().machines) {
     if name == ShiftRules.Event.shiftPressed(at: nil).name { self = .shiftPressed; return }
     if name == ShiftRules.Event.characterTyped.name { self = .characterTyped; return }
@@ -124,7 +124,7 @@ public enum ClientEvent: Hashable, Sendable {
     }
   }
 
-  /// The parts of an event's name: the user's own machine, if one stands before a point, and the event.
+  /// The parts of a name such as `talk.press`: the user's own machine, if any, and the event.
   public static func parts(of name: String) -> (own: Machine?, event: String) {
     guard let point = name.firstIndex(of: ".") else { return (nil, name) }
     return (Machine(rawValue: String(name[..<point])), String(name[point...].dropFirst()))

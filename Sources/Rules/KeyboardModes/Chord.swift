@@ -1,6 +1,6 @@
-/// A key and the exact set of modifiers that must be held with it.
+/// A key and the modifiers that must be held with it: exactly these, or any.
 public struct Chord: Hashable, Sendable {
-  /// The modifiers that must be held; ``Modifiers/any`` if it does not matter.
+  /// The modifiers that must be held, and no others; ``Modifiers/any`` if any may be held.
   public let modifiers: Modifiers
   /// The key whose press completes the chord.
   public let key: KeyCode

@@ -1,15 +1,15 @@
 /// A batch of inputs, and the releases that a grab hid.
 extension Controller {
-  /// Takes a batch: its inputs in order, and then everything that is due by ``Batch/noInputBefore``.
+  /// Takes a batch: its inputs in order, and then all that is due by ``Batch/noInputBefore``.
   ///
-  /// It also takes the releases that a grab hid, which `keysUp` finds. Those of keys on which the
-  /// meaning of a press depends come before all inputs of the time of that press. It looks for those of
-  /// open uses at ``nextCheck``.
+  /// It also takes the releases that a grab hid, which `keysUp` finds. It asks for the keys on
+  /// which the meaning of a press depends, before all inputs of the time of that press; and at
+  /// ``nextCheck`` for the keys of open uses.
   ///
   /// - Parameters:
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.
-  ///   - taken: receives every input that takes effect, hidden releases included, and the controller
-  ///     before it; for recording, and to show what a press means.
+  ///   - taken: receives every input that takes effect, hidden releases included, and the
+  ///     controller before it; for recording, and to show what a press means.
   @discardableResult
   public mutating func take(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode],
@@ -29,7 +29,7 @@ extension Controller {
     }
     passTime(to: batch.noInputBefore)
     if let nextCheck, nextCheck <= batch.noInputBefore {
-      // The releases come after all inputs so far and before later ones: recordings sort by time.
+      // After all inputs so far and before later ones: recordings sort by time.
       let end = max(batch.noInputBefore, latest.advanced(by: .microseconds(1)) ?? latest)
       process(missedReleasesOfOpenUses(at: end, keysUp: keysUp), taken)
       openUses.noteCheck(at: batch.noInputBefore)
@@ -53,8 +53,8 @@ extension Controller {
     }
   }
 
-  /// The releases that a grab hid and on which any press at `time` depends, by device. They come
-  /// before all `inputs`, which begin with those of this time. Inlined, because a call copies the controller.
+  /// The releases that a grab hid and on which a press at `time` depends, by device. They come
+  /// before `inputs`, the first of which has this time. Inlined: a call would copy the controller.
   @inline(__always)
   private func missedReleases(
     beforeAllOf time: Time, in inputs: ArraySlice<Input>,
@@ -72,10 +72,10 @@ extension Controller {
   /// The releases that a grab hid and that the controller must take before `input`.
   ///
   /// If another program grabs a device while a key is down, the device never reports the release,
-  /// not even after the grab ends. So before the meaning of a press on any device depends on
-  /// another key that is held, `keysUp` asks the kernel whether that key is up. The kernel reports
-  /// the present state, and the press may be older: a release that is still queued, in `inputs` or
-  /// unread on the device, takes effect in its turn and is not a missed one.
+  /// not even after the grab ends. So if the meaning of a press depends on another held key, on any
+  /// device, `keysUp` first asks the kernel whether that key is up. The kernel reports the present
+  /// state, and the press may be older. So a release that is still queued, in `inputs` or unread on
+  /// the device, takes effect in its turn and does not count as missed.
   ///
   /// - Parameters:
   ///   - inputs: `input`, and the known inputs of its time and later ones.

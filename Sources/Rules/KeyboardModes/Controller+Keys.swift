@@ -1,5 +1,5 @@
-/// The effect of key events: they change the held keys; then the bindings give a press its meaning, and
-/// the machines are sent its events.
+/// The effect of key events: they change the held keys; then the bindings give a press its meaning,
+/// and the machines are sent its events.
 extension Controller {
   @inline(__always)
   mutating func process(_ event: KeyEvent, of device: DeviceID) {
@@ -92,8 +92,8 @@ extension Controller {
     }
   }
 
-  /// The meaning of a press: the chord with Shift, if a Shift is lifted for the key and that chord itself
-  /// is bound; otherwise `meaning`.
+  /// The meaning of a press: the chord with Shift, if a Shift is lifted for the key and exactly
+  /// that chord is bound; otherwise `meaning`.
   private func meaning(
     _ meaning: PressMeaning, of key: DeviceKey, _ held: Modifiers, at time: Time, _ inFrame: Bool
   ) -> PressMeaning {
@@ -121,20 +121,20 @@ extension Controller {
     }
     waitingTap.resume(key)
     openUses.resume(key)
-    // A row by time that waited for the release is due now, at its own time.
+    // A table's timeout that waited for the release is due now, at its own time.
     passTime(to: time)
   }
 
-  /// Counts waiting taps and releases before this press, and ends a use of `key` that was never released.
+  /// Counts waiting taps and releases before this press. Ends uses whose release was not seen.
   private mutating func settle(
     beforePressOf key: DeviceKey, _ meaning: PressMeaning, at time: Time, _ inFrame: Bool
   ) {
     if isKey(meaning) {
-      let isPressedWithIt = waitingTap.key.map {
+      let isPressedWithTap = waitingTap.key.map {
         liftedShifts.isPressed(
           key, with: $0, at: time, inFrame: inFrame, types: meaning.isCharacter)
       }
-      if isPressedWithIt != true { settleWaitingShifts() }
+      if isPressedWithTap != true { settleWaitingShifts() }
       waitingTap.forget()
       settleReleases()
       openUses.endTaps()
@@ -144,9 +144,9 @@ extension Controller {
     send(openUses.end(pressedAgain: key, at: time))
   }
 
-  /// Whether the press counts as that of a key. A press that completes only chords with any modifiers
-  /// does not. Nor do unbound codes of game pads, fingers, pens and, without ``Settings/pointers``, of
-  /// pointers: whether a device or a recording has these codes must make no difference.
+  /// Whether the press counts as that of a key. A press that completes only chords with any
+  /// modifiers does not. Neither does an unbound code of a game pad, finger or pen, or of a pointer
+  /// without ``Settings/pointers``: whether a device or a recording has it must make no difference.
   private func isKey(_ meaning: PressMeaning) -> Bool {
     switch meaning {
     case .inert: false
@@ -171,8 +171,8 @@ extension Controller {
     if settings.shiftTrigger == .press, wasSeen { openShifts.press(key, before: before, due: due) }
   }
 
-  /// A key that types no character is pressed at `time`: takes the open presses of Shift back. If
-  /// there are none, the key may use Shift up; see ``Settings/ShiftUse``.
+  /// Takes back the open presses of Shift, because a key that types no character was pressed. If
+  /// there are none, the key may use up Shift; see ``Settings/ShiftUse``.
   private mutating func useShift(with key: DeviceKey, at time: Time) {
     if let back = openShifts.takeBack(with: key, at: time, keys, liftedShifts) {
       machines.send(.shiftUsed(back: back), at: time)
@@ -214,8 +214,8 @@ extension Controller {
 }
 
 extension Controller {
-  /// What a press at `time` would mean, for callers that show it, and its modifiers: those that other keys
-  /// hold, and a lifted Shift that decides. `nil` if it would not count: a bounce, or on a second node.
+  /// What a press at `time` would mean, for callers that show it; and its modifiers, among them a
+  /// lifted Shift if that decides. `nil` if it would not count: as a bounce, or on a second node.
   public func meaning(
     ofPress code: KeyCode, on device: DeviceID, at time: Time, inFrame: Bool = false
   ) -> (meaning: PressMeaning, held: Modifiers)? {

@@ -8,8 +8,8 @@
 ///
 /// 1. A Shift key sends `shiftPressed`, at once or as a tap (``WaitingTap``), unless it belongs to
 ///    a shortcut (``OpenShifts``).
-/// 2. A bound chord sends the events of its machines, at once or later (``OpenUses``); its autorepeats
-///    are ignored.
+/// 2. A bound chord sends its events to their machines, at once or later (``OpenUses``); its
+///    autorepeats are ignored.
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
 ///    so does its autorepeat.
 /// 4. Any other key but AltGr, and a bound chord before its events, takes back a held Shift. If
@@ -17,13 +17,13 @@
 ///
 /// The locks follow what the LEDs show (``LockLEDs``), not the keys.
 ///
-/// Before all else, a press that two nodes of a keyboard report counts once (``TwinKeys``). A press that
-/// is a bounce of its key's switch is ignored (``Debouncer``), and so is a Shift that a remapper presses
+/// Before all else, a press that two nodes of a keyboard report counts once (``TwinKeys``). The
+/// bounce of a key's switch is ignored (``Debouncer``), and so is a Shift that a remapper presses
 /// again (``LiftedShifts``).
 ///
-/// No rule reads a clock. The controller reports when something is due (``deadline``), and it
-/// happens when the caller calls ``advance(to:)`` or passes an input of that time or later. How
-/// late the caller does so makes no difference to the time of the change.
+/// No rule reads a clock. The controller reports when something is due (``deadline``), and does it
+/// when the caller calls ``advance(to:)`` or passes an input of that time or later. How late the
+/// caller does so makes no difference to the time of the change.
 ///
 /// The parts of the controller, such as ``OpenUses``, return what is to be sent; the controller
 /// sends it to the machines. Each public function returns the changes that it made, in order.
@@ -55,8 +55,8 @@ public struct Controller: Sendable {
   /// any input.
   ///
   /// The settings may differ from those of the other controller, and this can cause changes. If a
-  /// shorter timeout should have ended `on` by the time of the last change, `on` ends at that time. A
-  /// machine whose table lacks its state changes to its initial state at `time`, by the event
+  /// shorter timeout should have ended `on` by the time of the last change, `on` ends at that time.
+  /// A machine whose table lacks its state changes to its initial state at `time`, by the event
   /// ``Change/configured``.
   ///
   /// - Parameter last: the time of the last change, if there was one.
@@ -92,7 +92,7 @@ public struct Controller: Sendable {
   public struct Outlook: Hashable, Sendable {
     /// See ``Controller/revision``.
     public let revision: Int
-    /// Counts the times at which settings have added or removed machines.
+    /// Counts the settings that have added or removed machines.
     public let machineListRevision: Int
     /// See ``Controller/deadline``.
     public let deadline: Time?
@@ -100,10 +100,10 @@ public struct Controller: Sendable {
     public let wakeTime: Time?
   }
 
-  /// The outlook now. Its getter is mutating, because a nonmutating one would first copy the controller.
+  /// The outlook now. A getter that is not mutating would first copy the controller.
   public var outlook: Outlook {
     mutating get {
-      let deadline = next?.due
+      let deadline = nextDue?.time
       return Outlook(
         revision: revision, machineListRevision: machines.listRevision, deadline: deadline,
         wakeTime: earlier(nextCheck, deadline))
@@ -153,7 +153,7 @@ public struct Controller: Sendable {
     case .key(let device, let event): process(event, DeviceKey(device, event.key))
     case .missedRelease(let device, let key, let time):
       release(DeviceKey(device, key), at: time, inFrame: false)
-      // The key went up before, so a press of Shift now has nothing to do with it.
+      // The key went up earlier, so a press of Shift now does not continue an older one.
       liftedShifts.remove(device)
     case .synchronized(let device, let differences, let time):
       synchronize(device, differences, at: time)
@@ -213,7 +213,7 @@ public struct Controller: Sendable {
   ///
   /// While a tap of Shift waits for a possible bounce, so does the timeout of `on`: the tap counts
   /// at the time of its press, which came before.
-  public var deadline: Time? { next?.due }
+  public var deadline: Time? { nextDue?.time }
 
   /// When the kernel is asked next whether the keys of open uses are still down; `nil` if there are
   /// none.
@@ -252,12 +252,12 @@ public struct Controller: Sendable {
   private mutating func begin(at time: Time) {
     passTime(to: time)
     if lockLEDs.needsReport { updateLocks(at: time) }
-    if machines.haveUndated { machines.date(at: time) }
+    if machines.haveUndated { machines.dateInitialStates(at: time) }
     if keys.haveUndated { keys.dateOpenedKeys(at: time) }
   }
 
-  /// Performs all that is due by `time`. Inlined, because for most events nothing can be due. A release
-  /// that waits for a possible bounce has an open use, so it needs no condition of its own.
+  /// Performs all that is due by `time`. Inlined, because for most events nothing can be due. A
+  /// release that waits for a possible bounce has an open use, so it needs no condition of its own.
   @inline(__always)
   mutating func passTime(to time: Time) {
     if machines.hasTimeout || !openUses.isEmpty || !waitingTap.isEmpty || lockLEDs.due != nil
@@ -268,17 +268,17 @@ public struct Controller: Sendable {
   }
 
   private mutating func performDue(by time: Time) {
-    while let next, next.due <= time {
-      switch next.kind {
+    while let nextDue, nextDue.time <= time {
+      switch nextDue.kind {
       case .liftedShift: settleLiftedShifts()
       case .release: if let release = debouncer.popFirst() { end(release) }
       case .hold: send(openUses.takeDueHold())
-      case .lock: updateLocks(at: next.due)
+      case .lock: updateLocks(at: nextDue.time)
       case .tap: settleWaitingShifts()
       case .shiftTimeout:
         openShifts.removeAll()
-        machines.send(.timedOut, at: next.due)
-      case .table(let machine): machines.send(.timedOut, to: machine, at: next.due)
+        machines.send(.timedOut, at: nextDue.time)
+      case .table(let machine): machines.send(.timedOut, to: machine, at: nextDue.time)
       }
     }
   }
@@ -288,13 +288,13 @@ public struct Controller: Sendable {
     case table(Int)
   }
 
-  /// What is due first; at equal times, what is considered first. Inlined, because a call copies the
-  /// controller.
+  /// What is due first, and when; at equal times, what is considered first. Inlined: a call would
+  /// copy the controller.
   @inline(__always)
-  private var next: (due: Time, kind: Due)? {
-    var next: (due: Time, kind: Due)?
-    func consider(_ due: Time?, _ kind: Due) {
-      if let due, next.map({ due < $0.due }) ?? true { next = (due, kind) }
+  private var nextDue: (time: Time, kind: Due)? {
+    var first: (time: Time, kind: Due)?
+    func consider(_ time: Time?, _ kind: Due) {
+      if let time, first.map({ time < $0.time }) ?? true { first = (time, kind) }
     }
     consider(liftedShifts.due, .liftedShift)
     consider(debouncer.due, .release)
@@ -310,11 +310,11 @@ public struct Controller: Sendable {
         consider(machines.shiftDue, .shiftTimeout)
       }
     }
-    // A row by time that is due after the time of a waiting release comes after that release.
+    // A table's timeout that is due after the time of a waiting release comes after it.
     if let table = machines.tableDue, debouncer.waitingSince.map({ table.time <= $0 }) ?? true {
       consider(table.time, .table(table.machine))
     }
-    return next
+    return first
   }
 
   // MARK: What is sent
@@ -339,8 +339,8 @@ public struct Controller: Sendable {
     send(openUses.end(release.key, at: release.time))
   }
 
-  /// Counts the presses of Shift that wait: those that wait for the end of their frame, and a tap whose
-  /// key was released.
+  /// Counts the presses of Shift that wait for the end of their frame, and a tap whose key was
+  /// released.
   mutating func settleWaitingShifts() {
     settleLiftedShifts()
     guard let pressed = waitingTap.settle() else { return }

@@ -4,8 +4,8 @@
 ///     ^ pressed          ^ up     the controller counts one press
 ///
 /// A press takes effect at once, as in the firmware of good keyboards ("eager" debouncing): the
-/// events after it are not known yet. A release also takes effect at once for all other keys: it
-/// is not known yet whether the key will bounce, other programs do not wait either, and without
+/// events after it are not known yet. A release also takes effect at once for all other keys:
+/// whether the key will bounce is not known yet, other programs do not wait either, and without
 /// bounces the rule must not change anything. A press less than `d` after the release undoes the
 /// release: it is not a new press, and the key is in the same state as if it had been down
 /// throughout. So held keys, chords and autorepeat never have to wait.
@@ -13,7 +13,7 @@
 /// A release causes a change only for a tap of Shift (``WaitingTap``), and for a chord with a tap
 /// or a release. A change cannot be undone, so the release *waits*: it counts `d` later, or before
 /// the next press of another key; a tap of Shift also before any other input that may change a
-/// state. Times do not change.
+/// state. The wait does not change the time of the tap or release.
 struct Debouncer: Sendable {
   struct Release: Sendable {
     let key: DeviceKey
@@ -25,11 +25,11 @@ struct Debouncer: Sendable {
     didSet { if interval == .zero { recent = [] } }
   }
 
-  /// The releases of keys that are up, for as long as a press may be their bounce.
+  /// The recent releases of keys that are up: a press soon after one is its bounce.
   private var recent: [Release] = []
 
-  /// The releases that have not counted yet, by their times; those of one time in the order in
-  /// which the keys went up.
+  /// The releases that have not counted yet, in the order of their times; at equal times, in the
+  /// order in which the keys went up.
   private var waiting: [Release] = []
 
   /// No key has been released. With the interval zero, nothing is kept and no release waits.

@@ -8,11 +8,11 @@ public struct FrameQueues: Sendable {
     let input: Controller.Input
     /// The index of its device.
     var index: Int
-    /// The time of its frame or, if that is later, of a frame before it in its queue.
+    /// The time of its frame or, if an earlier frame of its queue has a later time, that time.
     let time: Time
   }
 
-  /// The inputs of all queues; those of one device are in their order.
+  /// The inputs of all queues. The inputs of one device are in their order.
   private var waiting: [Waiting] = []
 
   /// Whether the last frame of each device is open.
@@ -46,8 +46,8 @@ public struct FrameQueues: Sendable {
   /// is empty.
   public func lastTime(of index: Int) -> Time? { waiting.last { $0.index == index }?.time }
 
-  /// Adds `input` to the open frame of the device at `index`, or else begins a frame with this
-  /// `time`.
+  /// Adds `input` to the open frame of the device at `index`. If there is none, begins a frame with
+  /// this `time`.
   public mutating func append(_ input: consuming Controller.Input, at time: Time, of index: Int) {
     let last = lastTime(of: index) ?? time
     let frame = isFrameOpen[index] ? last : max(last, time)
@@ -66,7 +66,7 @@ public struct FrameQueues: Sendable {
   ///
   /// - Parameter inputs: the array to which the inputs of these frames are appended.
   public mutating func take(upTo limit: Time, into inputs: inout [Controller.Input]) {
-    // Nearly every key is alone.
+    // Nearly always, one key event waits alone.
     if waiting.count == 1, waiting[0].time <= limit {
       return inputs.append(waiting.removeLast().input)
     }

@@ -48,8 +48,8 @@ struct DeviceKeys: Sendable {
 struct HeldKeys: Sendable {
   private(set) var devices: [DeviceKeys] = []
 
-  /// The keys that move the cursor and the buttons of pointers that are down, and when each was last
-  /// pressed or repeated; `nil` if it was down when its device was opened, until the next input.
+  /// The keys that move the cursor, and the buttons of pointers, that are down; and when each was
+  /// last pressed or repeated. A key found down at opening has no time until the next input.
   private var shortcutKeyTimes: [(key: DeviceKey, time: Time?)] = []
 
   /// Whether a key was down at opening and ``dateOpenedKeys(at:)`` was not called since.
@@ -81,7 +81,7 @@ struct HeldKeys: Sendable {
     }
   }
 
-  /// Notes that the keys that were down at opening were still down at `time`, the first input since.
+  /// Gives the keys that were found down at opening the time of the first input since then.
   mutating func dateOpenedKeys(at time: Time) {
     haveUndated = false
     for index in shortcutKeyTimes.indices where shortcutKeyTimes[index].time == nil {
@@ -89,8 +89,8 @@ struct HeldKeys: Sendable {
     }
   }
 
-  /// The keys that move the cursor and the buttons of pointers that are down and were pressed or repeated
-  /// less than 30 s before `time`. A key may never go up if the program of a virtual keyboard forgot it.
+  /// The keys that move the cursor, and the buttons of pointers, that are down and were pressed or
+  /// repeated less than 30 s before `time`. A virtual keyboard's program may never release a key.
   func shortcutKeys(at time: Time) -> some Sequence<DeviceKey> {
     shortcutKeyTimes.lazy.filter { $0.time?.isWithin(.seconds(30), of: time) != false }.map(\.key)
   }
@@ -105,7 +105,7 @@ struct HeldKeys: Sendable {
     return held
   }
 
-  /// Undoes the release of `key`: its last press goes on.
+  /// Undoes the release of `key`: it was down throughout.
   mutating func resume(_ key: DeviceKey) { devices[index(of: key.device)].resume(key.code) }
 
   /// Releases `key`, and returns whether it was down.

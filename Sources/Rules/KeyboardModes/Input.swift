@@ -6,16 +6,16 @@ extension Controller {
     case opened(DeviceID, held: [KeyCode])
     /// A key of a device was pressed, released or repeated.
     case key(DeviceID, KeyEvent)
-    /// The kernel says that this key is up; a grab hid its release. It has the effect of a release,
-    /// but comes before all other inputs of its time, so recordings mark it.
+    /// The kernel says that this key is up; a grab hid its release. This acts like a release, but
+    /// comes before all other inputs of its time, so recordings mark it.
     case missedRelease(DeviceID, KeyCode, at: Time)
     /// Events of a device were lost, and these keys turned out to have changed. `at` is when the
     /// loss was noticed; the real times of the changes are unknown.
     case synchronized(DeviceID, [KeyDifference], at: Time)
     /// A device went away; `at` is when that was noticed. Only its own held keys are released.
     case gone(DeviceID, at: Time)
-    /// All devices that are present at the start are open. A key that the previous daemon knew to be
-    /// down is up if none of them holds it.
+    /// All devices that are present at the start are open. A key whose release the previous daemon
+    /// awaited is up if none of them holds it.
     case allOpened(at: Time)
     /// A device reported which of its lock LEDs are on, or the kernel was asked. Without a time,
     /// the device is just being opened, and this takes effect with the next input that has a time.
@@ -23,8 +23,8 @@ extension Controller {
     /// A program sent an event.
     case client(ClientEvent, at: Time)
     /// These settings replace the previous ones. States and held keys stay as they are; a press of
-    /// Shift that could still become a tap is forgotten. A machine whose new table lacks the present
-    /// state changes to the initial state by the event ``Change/configured``.
+    /// Shift that could still become a tap is forgotten. A machine whose new table lacks its state
+    /// changes to its initial state by the event ``Change/configured``.
     ///
     /// This case is indirect because it is large and rare among many stored inputs.
     indirect case configured(Settings, at: Time)
@@ -70,13 +70,13 @@ public struct Batch: Sendable {
   /// The inputs, in the order in which they take effect.
   public var inputs: [Controller.Input]
 
-  /// The source has handed over all that it had up to this time. What is done at this time, such as a
-  /// program's event, comes before all inputs of later batches.
+  /// The source has handed over all that it had up to this time. What is done at this time, such as
+  /// a program's event, comes before all inputs of later batches.
   public var reached: Time
 
-  /// No input before this time can follow. What is due by this time can happen, because it comes before
-  /// an input of the same time. The time can be before ``reached``, because the kernel may hand over a
-  /// key some time after it has stamped it; see `Keyboards.lateness`.
+  /// No input before this time can follow, so all that is due by this time can happen: it comes
+  /// before an input of the same time. This can be before ``reached``, because the kernel may hand
+  /// over a key event some time after it has stamped it; see `Keyboards.lateness`.
   public var noInputBefore: Time
 
   /// A batch of these inputs; without any, an empty one at time zero.

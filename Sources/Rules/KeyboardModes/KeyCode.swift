@@ -7,13 +7,13 @@ public struct KeyCode: Hashable, Sendable {
   @inlinable
   public static var max: UInt16 { 0x2ff }
 
-  /// The key with this number, or `nil` above ``max``.
+  /// The key with this number, or `nil` if it is negative or above ``max``.
   public init?(_ number: some BinaryInteger) {
     guard let number = UInt16(exactly: number), number <= Self.max else { return nil }
     self.number = number
   }
 
-  /// The key with this number, or `nil` above ``max``: quicker, since other modules can inline it.
+  /// The key with this number, or `nil` above ``max``. Quicker: other modules can inline this.
   @inlinable
   public init?(_ number: UInt16) {
     guard number <= Self.max else { return nil }

@@ -2,7 +2,7 @@
 public struct DeviceID: Hashable, Comparable, Sendable {
   /// The position in the order of opening, from 0.
   public let order: Int
-  /// The number of the physical device that has this node and others; `nil` while no other node of it
+  /// The number of the physical device that has this node and others; `nil` while no other node
   /// is known. It can appear while the device is open, so it is not compared. See ``TwinKeys``.
   public let parent: Int?
 
@@ -27,7 +27,7 @@ public struct KeyEvent: Hashable, Sendable {
     case release = 0
     /// The key went down.
     case press = 1
-    /// The key has been down long enough for the kernel or the keyboard to repeat it.
+    /// The kernel or the keyboard repeats a key that is down.
     case autorepeat = 2
   }
 
@@ -37,7 +37,7 @@ public struct KeyEvent: Hashable, Sendable {
   public let key: KeyCode
   /// The press, release or autorepeat of the key.
   public let action: Action
-  /// Whether it is in the same frame, at the same time, as the key event before it on its device.
+  /// Whether it is in the frame of the key event before it on its device, and has the same time.
   public let continuesFrame: Bool
 
   /// The event of `key` at `time`.
@@ -60,7 +60,7 @@ public struct KeyDifference: Hashable, Sendable {
   /// The differences in the order in which they take effect: releases, then modifiers, Shift last
   /// among them, then the rest.
   ///
-  /// They come in the order of their codes; in which order they happened is unknown. A letter, or
+  /// They come in the order of their codes; the order of the changes is unknown. A letter, or
   /// Shift, that is found down together with Ctrl is probably part of a shortcut, so Ctrl takes
   /// effect first.
   static func inOrderOfEffect(_ differences: [KeyDifference]) -> [KeyDifference] {

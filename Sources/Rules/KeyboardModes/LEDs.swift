@@ -18,12 +18,12 @@ public struct LEDs: OptionSet, Hashable, Sendable {
 
 /// The LEDs that show each state.
 ///
-/// A state is named as in the configuration: alone for Shift and the keyboard, whose states have different
-/// names, and with its machine for others, such as `talk.open`. Locks have LEDs of their own.
+/// A state is named as in the configuration: a state of Shift or the keyboard by its own name, and
+/// one of another machine with that machine, such as `talk.open`. Locks have LEDs of their own.
 public struct LEDRules: Hashable, Sendable {
   private let leds: [String: LEDs]
 
-  /// The LEDs that show any state. All others belong to other programs.
+  /// The LEDs that show a state of any machine. All others belong to other programs.
   public let used: LEDs
 
   /// The name of a state of `machine`.

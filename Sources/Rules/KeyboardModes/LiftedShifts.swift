@@ -1,31 +1,31 @@
-/// The Shifts that are up although a hand may hold them: a remapper lifts Shift for a key that is to be
-/// sent without it, and presses it again. keyd does so for its layer `[shift]`, in separate
+/// The Shifts that are up although a hand may hold them: a remapper lifts Shift for a key that is
+/// to be sent without it, and presses it again. keyd does so for its layer `[shift]`, in separate
 /// frames; the key overrides of firmware do so in the frames of the key.
 ///
 ///     keyd      Shift   P----R          P---R    P: its press, R: its release
-///               Delete        P--------R         less than 0.5 ms from those of Shift
+///               Delete        P--------R         each less than 0.5 ms from one of Shift
 ///     firmware  Shift   P----R         P----R
-///               Delete       P---------R         in the frames of those of Shift
+///               Delete       P---------R         each in the frame of one of Shift
 ///
-/// - A key that goes down less than 0.5 ms after Shift's release, on the same device, is pressed *with*
-///   that Shift. A key that types a character is an exception if it goes down in the frame of the release: at
-///   8 ms of polling, a fast hand often presses the next letter within the frame in which it lets go.
-/// - The Shift is *lifted* from then on, until 0.5 ms after this key, and those that go down meanwhile,
-///   are released. If Shift is pressed again less than 0.5 ms after such a release, its press
-///   *continues*. A release in the frame of this press counts only if its key types no character.
+/// - A key that goes down less than 0.5 ms after Shift's release, on the same device, is pressed
+///   *with* that Shift. But not a key that types a character, in the frame of the release: at 8 ms
+///   of polling, a fast hand often lets go of Shift and presses the next letter within one frame.
+/// - The Shift is *lifted* until 0.5 ms after the release of this key and of all that go down
+///   meanwhile. If Shift is pressed again less than 0.5 ms after the release of one of them, its
+///   press *continues*; but in the frame of that release only if the key types no character.
 ///
-/// The order within a frame is that of the keyboard's description, so it means nothing. A Shift that
-/// may return in one frame with a release waits for the end of the frame.
+/// The order within a frame comes from the keyboard's descriptor, so it means nothing. A Shift that
+/// is pressed again, perhaps in the frame of such a release, waits for the end of the frame.
 struct LiftedShifts: Sendable {
-  /// No hand is so fast; no remapper is so slow.
+  /// A hand takes longer, and a remapper less.
   static var limit: Duration { .microseconds(500) }
 
   private struct Lift: Sendable {
     let shift: DeviceKey
     let released: Time
-    /// The keys that went down since then and are down.
+    /// The keys that were pressed with this Shift, or later, and are down.
     var keys: [(code: KeyCode, types: Bool)] = []
-    /// The last release of one of them, and of one that types no character.
+    /// When one of them was last released, and one of them that types no character.
     var keyReleased: Time?
     var silentReleased: Time?
     /// When Shift was pressed again, if this press waits for the end of its frame.
@@ -35,7 +35,7 @@ struct LiftedShifts: Sendable {
       keys.isEmpty && !time.isWithin(LiftedShifts.limit, of: keyReleased ?? released)
     }
 
-    /// Whether a press is that of a fast hand's next letter, in the frame of the release.
+    /// Whether a fast hand has pressed the next letter in the frame of the release.
     func isBeforeNextLetter(at time: Time, inFrame: Bool, types: Bool) -> Bool {
       types && inFrame && time == released
     }
@@ -49,15 +49,15 @@ struct LiftedShifts: Sendable {
 
   private var lifts: [Lift] = []
 
-  /// The last press of a key that types no character, which may be in the frame of a Shift's release.
-  private var latest: (key: DeviceKey, time: Time)?
+  /// The last press of a key that types no character. A Shift may be released in its frame.
+  private var lastSilentPress: (key: DeviceKey, time: Time)?
 
   var isEmpty: Bool { lifts.isEmpty }
 
   /// Whether a press waits for the end of its frame.
   var isWaiting: Bool { !lifts.isEmpty && lifts.contains { $0.returned != nil } }
 
-  /// When a press that waits for the end of its frame counts, with its own time; `nil` for never.
+  /// When a press that waits for the end of its frame counts at the latest; `nil` for never.
   var due: Time? {
     lifts.isEmpty ? nil : lifts.lazy.compactMap(\.returned).first?.advanced(by: .microseconds(1))
   }
@@ -79,7 +79,7 @@ struct LiftedShifts: Sendable {
 
   /// A key other than Shift goes down.
   mutating func press(_ key: DeviceKey, at time: Time, inFrame: Bool, types: Bool) {
-    if !types { latest = (key, time) }
+    if !types { lastSilentPress = (key, time) }
     lifts.removeAll { $0.shift.device == key.device && $0.isOver(at: time) }
     for index in lifts.indices
     where lifts[index].shift.device == key.device
@@ -89,8 +89,8 @@ struct LiftedShifts: Sendable {
     }
   }
 
-  /// A Shift goes down. Returns whether it counts now: not if its press continues, and not yet if it waits
-  /// for the end of its frame.
+  /// A Shift goes down. Returns whether its press counts now: not if it continues an older one, and
+  /// not yet if it waits for the end of its frame.
   ///
   /// - Parameter mayWait: whether it may wait for the end of its frame.
   mutating func press(
@@ -111,8 +111,8 @@ struct LiftedShifts: Sendable {
     if key.code.isShift {
       forget(key)
       var lift = Lift(shift: key, released: time)
-      if inFrame, let latest, latest.time == time, latest.key.device == key.device {
-        lift.keys = [(latest.key.code, false)]
+      if inFrame, let press = lastSilentPress, press.time == time, press.key.device == key.device {
+        lift.keys = [(press.key.code, false)]
       }
       return lifts.append(lift)
     }

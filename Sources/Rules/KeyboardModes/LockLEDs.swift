@@ -26,7 +26,7 @@ struct LockLEDs: Sendable {
 
   /// How fast the LED of a lock changes.
   fileprivate struct Pace: Sendable {
-    /// The times of the last change and of those less than a second before it.
+    /// The times of the last change, and of changes less than a second before it.
     var recent: [Time] = []
     /// What the LEDs showed last.
     var shown = LockRules.Event.ledGone
@@ -38,8 +38,8 @@ struct LockLEDs: Sendable {
   private var caps = Pace()
   private var num = Pace()
 
-  /// Whether the machines lack events for LEDs that devices reported at their opening. The events are
-  /// sent before the next input that has a time.
+  /// Whether the locks still lack what devices reported at their opening. They are sent it before
+  /// the next input that has a time.
   private(set) var needsReport = false
 
   /// When the first of the locks that changed too fast is known again; `nil` if none did.
@@ -55,8 +55,8 @@ struct LockLEDs: Sendable {
 
   mutating func remove(_ device: DeviceID) { devices.removeAll { $0.device == device } }
 
-  /// What the LEDs of the devices show of each lock at `time`. LEDs of devices that were just opened may
-  /// have shown this for long, so it does not count as a change.
+  /// The event of each lock at `time`, by its LEDs. If a device was just opened, a difference does
+  /// not count as a change of the LED: it may have been so for long.
   mutating func events(at time: Time) -> [(lock: Lock, event: LockRules.Event)] {
     let isOpening = needsReport
     needsReport = false

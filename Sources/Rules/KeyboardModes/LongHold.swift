@@ -1,12 +1,12 @@
-/// A modifier or a pointer's button that has been held for a minute, and so may be stuck. While Ctrl,
-/// left Alt or Meta is stuck, Shift is part of a shortcut, and what is typed is a command.
+/// A modifier or a pointer's button that has been held for a minute, and so may be stuck. While
+/// Ctrl, left Alt or Meta is stuck, Shift is part of a shortcut, and what is typed is a command.
 public struct LongHold: Hashable, Sendable {
   /// How long a key must be held.
   public static let minDuration = Duration.seconds(60)
 
   /// The name of the device that holds it.
   public let device: String
-  /// Whether it is a button; otherwise it is a modifier. Which one is not told.
+  /// Whether it is a button; otherwise it is a modifier. Which key it is stays private.
   public let isButton: Bool
   /// When it went down, or was found down.
   public let since: Time

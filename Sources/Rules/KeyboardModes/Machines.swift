@@ -1,18 +1,18 @@
 import StateMachines
 
-/// All machines: Shift, those whose rules are tables, and the locks. One sequence numbers their changes.
+/// All machines: Shift, those with tables, and the locks. One sequence numbers their changes.
 struct Machines: Sendable {
   /// A machine whose rules are a table.
   private struct Table: Sendable {
     var machine: StateMachine<StateTable>
-    /// When the present state was entered; `nil` for an initial state until ``date(at:)``.
+    /// When the state was entered; `nil` for an initial one until ``dateInitialStates(at:)``.
     private(set) var entered: Time?
-    /// When the present state's row by time is due; `nil` if it has none.
+    /// When the timeout of the present state is due; `nil` if it has none.
     private(set) var due: Time?
 
     init(_ rules: StateTable) { machine = StateMachine(rules) }
 
-    /// The present state was entered at `time`, but its row by time is not due before `least`.
+    /// The present state was entered at `time`, but its timeout is not due before `least`.
     mutating func enter(at time: Time, notBefore least: Time? = nil) {
       entered = time
       due = machine.rules.timeout(of: machine.state).flatMap { time.advanced(by: $0.after) }
@@ -31,14 +31,14 @@ struct Machines: Sendable {
   /// The changes since ``forgetChanges()``, in order.
   private(set) var changes: [Change] = []
 
-  /// Counts the changes, the new lists of machines, and the steps that change only the time of a press.
+  /// Counts changes, new lists of machines, and steps that change only the time of a press.
   private(set) var revision = 0
 
   /// Counts the settings that added or removed machines.
   private(set) var listRevision = 0
 
-  /// Whether a table has a row by time.
-  private var haveRowsByTime: Bool
+  /// Whether a table has a timeout.
+  private var tablesHaveTimeouts: Bool
 
   /// Whether an initial state may still lack the time at which it was entered.
   private(set) var haveUndated = true
@@ -46,7 +46,7 @@ struct Machines: Sendable {
   init(_ settings: Settings) {
     shift = StateMachine(settings.shift)
     tables = settings.machines.map { Table($0.table) }
-    haveRowsByTime = settings.machines.contains(where: \.table.hasTimeouts)
+    tablesHaveTimeouts = settings.machines.contains(where: \.table.hasTimeouts)
     states = States(
       sequence: 0,
       [States.Entry(.shift, shift.state.name)]
@@ -60,7 +60,7 @@ struct Machines: Sendable {
   var foundTimeOfShift: Time? { shift.state == .on(since: nil) ? shiftFound : nil }
 
   /// Whether a state may end after some time.
-  var hasTimeout: Bool { shift.rules.timeout != nil || haveRowsByTime }
+  var hasTimeout: Bool { shift.rules.timeout != nil || tablesHaveTimeouts }
 
   /// When `on` ends if it is not used; `nil` in other states, or without a timeout.
   var shiftDue: Time? {
@@ -68,8 +68,8 @@ struct Machines: Sendable {
     return (since ?? shiftFound)?.advanced(by: timeout)
   }
 
-  /// When the first row by time is due, and the index of its machine. Of several due at one time, the one
-  /// of the first machine comes first.
+  /// When the first timeout of a table is due, and the index of its machine. At equal times, the
+  /// first machine comes first.
   var tableDue: (time: Time, machine: Int)? {
     var first: (time: Time, machine: Int)?
     for (index, table) in tables.enumerated() {
@@ -128,13 +128,13 @@ struct Machines: Sendable {
   // MARK: Time and rules
 
   /// Notes `time` as the time at which initial states were entered, where none is known.
-  mutating func date(at time: Time) {
+  mutating func dateInitialStates(at time: Time) {
     haveUndated = false
     for index in tables.indices where tables[index].entered == nil { tables[index].enter(at: time) }
   }
 
-  /// Takes over Shift, the locks and the number of the last change from another controller's snapshot.
-  /// ``setTables(_:from:at:notBefore:)`` takes over the states of the tables.
+  /// Takes over Shift, the locks and the number of the last change from another controller's
+  /// snapshot. ``setTables(_:from:at:notBefore:)`` takes over the states of the tables.
   mutating func resume(_ snapshot: Controller.Snapshot) {
     shift = StateMachine(shift.rules, in: snapshot.shift)
     shiftFound = snapshot.shiftFound ?? snapshot.states.since(.shift)
@@ -153,10 +153,10 @@ struct Machines: Sendable {
     shift = StateMachine(rules, in: shift.state)
   }
 
-  /// Replaces the machines whose rules are tables. Each continues in its state in `before`; a machine that
+  /// Replaces the machines with tables. Each continues in its state in `before`; a machine that
   /// `before` lacks begins in its initial state.
   ///
-  /// - Parameter least: the time before which no row is due; `nil` if each is due at its own time.
+  /// - Parameter least: the time before which no timeout is due; `nil` if each keeps its own time.
   /// - Returns: the indices of machines whose tables lack the state, for ``setInitialStates(_:at:)``.
   mutating func setTables(
     _ machines: [Settings.TableMachine], from before: States, at time: Time, notBefore least: Time?
@@ -174,7 +174,7 @@ struct Machines: Sendable {
     }
     states.entries = all
     tables = machines.map { Table($0.table) }
-    haveRowsByTime = machines.contains(where: \.table.hasTimeouts)
+    tablesHaveTimeouts = machines.contains(where: \.table.hasTimeouts)
     haveUndated = false
     var stateless: [Int] = []
     for (index, entry) in entries.enumerated() {

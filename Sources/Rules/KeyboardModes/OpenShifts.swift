@@ -53,8 +53,8 @@ struct OpenShifts: Sendable {
   }
 
   /// Takes back the earliest press whose key is down, or lifted for `key`, and closes all presses.
-  /// Returns the state before that press, or `off` if that state's timeout is over by `time`. If there
-  /// is no such press, closes none and returns `nil`.
+  /// Returns the state before that press, or `off` if that state's timeout is over by `time`. If
+  /// there is no such press, closes none and returns `nil`.
   mutating func takeBack(
     with key: DeviceKey, at time: Time, _ keys: HeldKeys, _ lifted: LiftedShifts
   ) -> ShiftRules.State? {

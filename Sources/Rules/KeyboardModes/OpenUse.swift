@@ -6,8 +6,8 @@ struct TimedEvent: Hashable, Sendable {
   let time: Time
 }
 
-/// A press that completed a chord of one machine, while something may follow it: a tap, a hold, or
-/// a release.
+/// A press that completed a chord of one machine, while another event may follow: that of a tap, a
+/// hold or a release, or that of a device that goes away.
 struct OpenUse: Sendable {
   let key: DeviceKey
   /// The index of the machine in ``Settings/machines``.
@@ -26,8 +26,8 @@ struct OpenUse: Sendable {
     holdDue = events.hold == nil ? nil : pressed?.advanced(by: events.holdDuration)
   }
 
-  /// The events of this use that `next` binds too, to the same key with the same timing; `nil` if there
-  /// are none. Events are the same if their names are.
+  /// The events of this use that `next` binds too, to the same key with the same timing; `nil` if
+  /// there are none. Events are the same if their names are.
   func kept(from settings: Settings, by next: Settings) -> MachineEvents? {
     let name = settings.machines[machine].name
     guard let other = next.machines.firstIndex(where: { $0.name == name }) else { return nil }

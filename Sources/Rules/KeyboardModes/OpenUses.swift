@@ -1,7 +1,7 @@
-/// The uses of bound chords that outlast the press: release, hold and tap.
+/// The open uses of chords: presses that a hold, a tap or a release can still follow.
 ///
 ///     F9   P---------------------R           F9        P: its press, R: its release
-///          ^ press     ^ hold    ^ release   the events, if the chord is bound so
+///          ^ press     ^ hold    ^ release   the events, where the chord has them
 ///
 ///     F10  P--R
 ///          ^  ^ tap, then release
@@ -17,8 +17,8 @@
 ///
 /// Functions return events in the order in which they are to be sent.
 struct OpenUses: Sendable {
-  /// How long after a press, and after each answer, the kernel is asked whether the key is
-  /// still down.
+  /// How long after a press, and after each answer, the kernel is asked whether the key is still
+  /// down.
   private static let checkInterval = Duration.milliseconds(250)
 
   private var tapTimeout: Duration
@@ -29,7 +29,7 @@ struct OpenUses: Sendable {
   /// The last presses of chords that send an event when their device goes away, in their order.
   private var goneUses: [OpenUse] = []
 
-  /// The releases that the daemon before this one awaited, and whose keys no device holds so far.
+  /// The releases that the previous daemon awaited, and whose keys no device holds so far.
   private var inherited: [AwaitedRelease] = []
 
   /// When the kernel is asked next whether the keys of the uses are still down; `nil` if no use is
@@ -67,7 +67,7 @@ struct OpenUses: Sendable {
     }
     guard bound.events.hasLaterEvents else { return }
     uses.append(OpenUse(bound, key, pressed: wasSeen ? time : nil))
-    nextCheck = nextCheck ?? Self.check(after: time)
+    nextCheck = nextCheck ?? Self.checkTime(after: time)
     revision += 1
   }
 
@@ -110,7 +110,7 @@ struct OpenUses: Sendable {
     return events + Self.events(\.events.gone, of: gone, at: time)
   }
 
-  /// Rebinds the uses to `next`; ends those that keep no later event, or lose that of the release.
+  /// Rebinds the uses to `next`. Ends uses that keep no later event, or lose that of the release.
   ///
   /// - Parameter settings: the present settings; the returned events are those of their tables.
   mutating func rebind(
@@ -178,7 +178,7 @@ struct OpenUses: Sendable {
   /// When a hold is due; `nil` if none is.
   var holdDue: Time? { uses.isEmpty ? nil : nextHold?.due }
 
-  /// The hold that is due first; of those due at one time, that of the first press.
+  /// The hold that is due first; at equal times, the hold of the first press.
   private var nextHold: (index: Int, due: Time)? {
     uses.indices.lazy.filter { !uses[$0].isReleased }
       .compactMap { index in uses[index].holdDue.map { (index, $0) } }
@@ -210,16 +210,16 @@ struct OpenUses: Sendable {
 
   /// The kernel was asked about the ``keysDown`` at `time`.
   mutating func noteCheck(at time: Time) {
-    nextCheck = uses.isEmpty ? nil : Self.check(after: time)
+    nextCheck = uses.isEmpty ? nil : Self.checkTime(after: time)
   }
 
-  private static func check(after time: Time) -> Time {
+  private static func checkTime(after time: Time) -> Time {
     time.advanced(by: checkInterval) ?? Time(microseconds: .max)
   }
 
-  // MARK: The daemon before this one
+  // MARK: The previous daemon
 
-  /// The daemon before this one awaited these releases.
+  /// The previous daemon awaited these releases.
   mutating func inherit(_ releases: [AwaitedRelease]) { inherited = releases }
 
   /// A device was opened while these keys were down. A release that the previous daemon awaited

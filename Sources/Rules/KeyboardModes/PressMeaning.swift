@@ -15,7 +15,7 @@ public enum PressMeaning: Hashable, Sendable {
   case other
   /// It is AltGr. Characters are typed with it, so Shift stays as it is.
   case altGr
-  /// Nothing at all: the code is of a game pad, a finger or a pen, not of a key.
+  /// It means nothing: the code is of a game pad, a finger or a pen, not of a key.
   case inert
 
   var isShift: Bool { if case .shift = self { true } else { false } }
@@ -27,10 +27,10 @@ public enum PressMeaning: Hashable, Sendable {
 
 /// A press that completes bound chords.
 public struct BoundPress: Hashable, Sendable {
-  /// What it sends, for each machine in their order.
+  /// What it sends to each machine, in the order of the machines.
   public let uses: [MachineEvents]
-  /// Whether only chords with any modifiers match. Such a press leaves Shift alone: it takes no press
-  /// back, and it types nothing. The keys that are down can still become taps.
+  /// Whether it completes only chords with any modifiers. Such a press leaves Shift alone: it takes
+  /// no press back, and it types nothing. Other presses can still become taps.
   public let isByAny: Bool
 }
 

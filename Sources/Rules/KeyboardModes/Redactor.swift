@@ -1,13 +1,13 @@
 /// Replaces the key codes of recorded inputs, so that they do not tell what was typed but cause the
 /// same changes.
 ///
-/// Only codes that are known to be needed stay: those of Shift and the other modifiers, and of
-/// presses that complete a bound chord. Any other press gets the lowest code of the same meaning
-/// that is neither in use nor bound, if possible one that the device has. A release or repeat has
-/// the code of its press. What is left tells that a character was typed, and when, but not which.
+/// Only codes that are known to be needed stay, such as those of modifiers, AltGr and presses that
+/// complete a bound chord. Any other press gets the lowest code of the same meaning that is neither
+/// in use nor bound, if possible one that the device has. A release or repeat has the code of its
+/// press. What is left tells that a character was typed, and when, but not which.
 ///
 /// Keys that are found down together, at opening or after a loss, are listed in the order of their
-/// codes, and this order must not tell anything either. So those of one kind share one code, which
+/// codes, and this order must not tell anything either. So those of one meaning share a code, which
 /// goes up when the last of them does: no rule asks how many such keys are down.
 ///
 /// Of a keyboard with several nodes, only the inputs that count may be redacted: see ``TwinKeys``.
@@ -24,7 +24,7 @@ public struct Redactor: Sendable {
   /// that a press may be a bounce.
   private var codes: [DeviceKey: KeyCode] = [:]
   /// The keys that each device has: playing the recording would lose all others.
-  private var present: [DeviceID: KeySet] = [:]
+  private var keysOfDevices: [DeviceID: KeySet] = [:]
 
   /// A redactor for these bindings and this debounce interval.
   public init(bindings: Bindings, debounce: Duration = .zero) {
@@ -33,9 +33,9 @@ public struct Redactor: Sendable {
   }
 
   /// Adds a device with its keys, before its first input.
-  public mutating func add(_ device: DeviceID, keys: KeySet) { present[device] = keys }
+  public mutating func add(_ device: DeviceID, keys: KeySet) { keysOfDevices[device] = keys }
 
-  /// The input with replaced codes; `nil` if it must not be written and is not needed.
+  /// The input with replaced codes; `nil` if it is left out, because no change depends on it.
   public mutating func redact(_ input: Controller.Input) -> Controller.Input? {
     switch input {
     case .opened(let device, let keys):
@@ -61,7 +61,7 @@ public struct Redactor: Sendable {
       debouncer.remove(device)
       lifted.remove(device)
       codes = codes.filter { $0.key.device != device }
-      present[device] = nil
+      keysOfDevices[device] = nil
       return input
     case .allOpened, .leds, .client, .configured: return input
     }
@@ -133,7 +133,7 @@ public struct Redactor: Sendable {
 
   /// Replaces the codes. The order of the differences would reveal the codes, so it changes too.
   /// Only what decides changes keeps its order: modifiers, which can be bound themselves, bound
-  /// keys, and the place of the first character between them. All releases take effect before the
+  /// keys, and the position of the first character among them. All releases take effect before the
   /// presses.
   private mutating func redact(
     _ differences: [KeyDifference], on device: DeviceID, at time: Time
@@ -159,7 +159,7 @@ public struct Redactor: Sendable {
         if types { firstCharacter = firstCharacter ?? kept.count }
       }
     }
-    // Of the replaced keys only characters decide anything, so all stand where the first one did.
+    // Of the replaced keys only characters decide anything, so all go where the first one was.
     kept.insert(
       contentsOf: replaced.sorted { $0.number < $1.number }, at: firstCharacter ?? kept.count)
     return released.map { KeyDifference(key: $0, isDown: false) }
@@ -168,7 +168,7 @@ public struct Redactor: Sendable {
 
   // MARK: Codes in use
 
-  /// Whether a key for which `code` stands is down.
+  /// Whether `code` stands for a key that is down.
   private func isDown(_ code: KeyCode?, on device: DeviceID) -> Bool {
     codes.contains { $0.value == code && $0.key.device == device && held.isDown($0.key) }
   }
@@ -199,7 +199,7 @@ public struct Redactor: Sendable {
   /// The key's own code if that is needed. Otherwise the code that it has already or may share, or
   /// the lowest free one, if possible one that the device has; if none is free, the lowest of all.
   ///
-  /// - Returns: `nil` if all codes of the key's kind are bound.
+  /// - Returns: `nil` if all codes of the key's meaning are bound.
   private func code(
     of key: DeviceKey, isNeeded: Bool, _ shared: inout [PressMeaning: KeyCode]
   ) -> KeyCode? {
@@ -213,7 +213,7 @@ public struct Redactor: Sendable {
     let used = Set(codes.lazy.filter { $0.key.device == key.device }.map(\.value))
     let free = all.filter { !used.contains($0) }
     shared[meaning] =
-      free.first { present[key.device]?.contains($0) != false } ?? free.first ?? all.first
+      free.first { keysOfDevices[key.device]?.contains($0) != false } ?? free.first ?? all.first
     return shared[meaning]
   }
 }

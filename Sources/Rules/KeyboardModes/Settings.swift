@@ -15,7 +15,7 @@ public struct Settings: Hashable, Sendable {
 
   /// Which keys use up a Shift that is on.
   public enum ShiftUse: String, CaseIterable, Sendable {
-    /// Those that type a character.
+    /// Keys that type a character.
     case characters
     /// All keys but Shift and AltGr. Each sends `characterTyped`, or takes back a press of Shift.
     /// So a program that holds Shift down while the state is `on` shifts one key only.
@@ -42,7 +42,7 @@ public struct Settings: Hashable, Sendable {
     public init(_ name: Machine, _ table: StateTable) { (self.name, self.table) = (name, table) }
   }
 
-  /// The machines whose rules are tables: the keyboard, and then the user's own in the order of their names.
+  /// The machines with tables: the keyboard, then the user's own in the order of their names.
   public var machines: [TableMachine]
   /// The bindings of chords to events of ``machines``.
   public var bindings: Bindings

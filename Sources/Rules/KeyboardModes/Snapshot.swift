@@ -18,8 +18,8 @@ public struct States: Hashable, Sendable {
   /// The number of the last change; 0 before the first.
   public internal(set) var sequence: Int64
 
-  /// The machines and their states: Shift, the keyboard, those of the user's own in the order of their
-  /// names, and the locks.
+  /// The machines and their states: Shift, the keyboard, the user's own machines in the order of
+  /// their names, and the locks.
   public internal(set) var entries: [Entry]
 
   /// Each parameter is the property of its name.
@@ -33,7 +33,7 @@ public struct States: Hashable, Sendable {
   /// The state of a machine; `nil` if there is no such machine.
   public subscript(machine: Machine) -> String? { entry(machine)?.state }
 
-  /// The time of the change that entered the state of a machine; `nil` before the machine's first change.
+  /// The time of the change that entered a machine's state; `nil` before its first change.
   public func since(_ machine: Machine) -> Time? { entry(machine)?.since }
 
   private func entry(_ machine: Machine) -> Entry? { entries.first { $0.machine == machine } }

@@ -1,6 +1,6 @@
 public import StateMachines
 
-/// Rules that are a table: those of the keyboard machine, and those of the user's own machines. The states
+/// Rules that are a table: those of the keyboard machine and of the user's own machines. The states
 /// of the shipped table, ``standard``, say what the input area of a chat program shows.
 ///
 /// States and events are numbers within their table, so that a transition is one array lookup
@@ -24,7 +24,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
     /// The user touched somewhere outside of the input area.
     public static let tapBlankArea = Event(number: 3)
 
-    /// The state has lasted as long as its row by time says.
+    /// The state has lasted as long as its ``Timeout`` says.
     static let timedOut = Event(number: .max)
   }
 
@@ -33,7 +33,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   /// The next state for one event in one state, by name.
   public typealias Row = Source.Row
 
-  /// A row by time: which state follows one that has lasted this long.
+  /// A row by time of the configuration: the state that follows one that has lasted this long.
   public struct Timeout: Hashable, Sendable {
     /// How long the state lasts. Whole microseconds, above zero.
     public let after: Duration
@@ -46,7 +46,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
     }
   }
 
-  /// The name of the event of a row by time. The configuration rejects it for events.
+  /// The name of the event of every ``Timeout``. The configuration rejects it for other events.
   public static let timedOut = "timedOut"
 
   /// The maximum number of states in a table, and of events.
@@ -93,7 +93,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   public let initial: State
   /// The next state for each pair of state and event; `nil` if the state ignores the event.
   private let nextStates: [State?]
-  /// The row by time of each state; empty if there are none.
+  /// The timeout of each state; empty if no state has one.
   private let timeouts: [CompiledTimeout?]
 
   private struct CompiledTimeout: Hashable, Sendable {
@@ -103,7 +103,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
 
   /// The compiled form of a table, which must have at most ``maxNames`` states and as many events.
   ///
-  /// - Parameter timeouts: the rows by time, by the names of their states; all names must be the table's.
+  /// - Parameter timeouts: by the names of their states; all names must be the table's.
   public init(_ table: Source, timeouts: [String: Timeout] = [:]) {
     self.init(
       states: table.states, initial: table.initial, events: table.events, rows: table.rows,
@@ -164,7 +164,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   /// Every state.
   public var states: [State] { namesOfStates.indices.map { State(number: UInt8(clamping: $0)) } }
 
-  /// Every event that the table has, and `timedOut` if it has rows by time.
+  /// Every event that the table has, and `timedOut` if it has timeouts.
   public var samples: [Sample<Event>] {
     (events + (timeouts.isEmpty ? [] : [.timedOut])).map { Sample($0) }
   }
@@ -172,7 +172,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   /// The names of the events that keys and programs send.
   public var sentEventNames: [String] { events.map(name(ofEvent:)) }
 
-  /// All rows by events, state by state.
+  /// All rows, state by state; no timeouts.
   public var rows: [Row] {
     states.flatMap { state in
       events.compactMap { event in
@@ -189,15 +189,15 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
     return nextStates[Int(state.number) * namesOfEvents.count + Int(event.number)]
   }
 
-  /// Whether a state has a row by time.
+  /// Whether a state has a timeout.
   public var hasTimeouts: Bool { !timeouts.isEmpty }
 
-  /// The row by time of `state`, if it has one.
+  /// The timeout of `state`, if it has one.
   public func timeout(of state: State) -> (after: Duration, event: Event)? {
     compiledTimeout(of: state).map { ($0.after, .timedOut) }
   }
 
-  /// The row by time of the state of this name, if it has one.
+  /// The timeout of the state of this name, if it has one.
   public func timeout(ofStateNamed name: String) -> Timeout? {
     state(named: name).flatMap(compiledTimeout)
       .map { Timeout(after: $0.after, next: self.name(of: $0.next)) }

@@ -5,21 +5,21 @@
 ///     node 2     P--------R         its press is less than 20 ms from that of node 1
 ///     counts   P----------R         all as events of node 1
 ///
-/// Presses of the same key on two nodes of one physical device (``DeviceID/parent``) are one press if
-/// they are less than 20 ms apart. A key that another node is found to hold after a loss of events
-/// belongs to the press that lasts. The press lasts until the key is up on all these nodes, or until
-/// the node whose events count goes away.
+/// Presses of the same key on two nodes of one physical device (``DeviceID/parent``) are one press
+/// if they are less than 20 ms apart. A second press that is found after a loss of events is part
+/// of the first if that lasts. The press lasts until the key is up on all these nodes, or until the
+/// node whose events count goes away.
 ///
-/// If a node presses the key again while others still hold it, that is a new press. Less than 20 ms
-/// after the node's own release it is a bounce of the switch, and does not count.
+/// If a node presses the key again while others still hold it, that is a new press; but less than
+/// 20 ms after the node's own release it is a bounce of the switch, and does not count.
 public struct TwinKeys: Sendable {
-  /// Keyboards that are polled every 8 to 10 ms report the second press this late.
+  /// Keyboards that are polled every 8 to 10 ms report the second press up to this much later.
   static let window = Duration.milliseconds(20)
 
   /// A key of a node that is down, or went up less than ``window`` before the last press.
   private struct Node: Sendable {
     let key: DeviceKey
-    /// The key whose events count for it: its own, or that of the node that was first.
+    /// The key for which its events count: itself, or the key of the node that was first.
     let counted: DeviceKey
     /// When the press that counts began.
     let pressed: Time
@@ -33,7 +33,7 @@ public struct TwinKeys: Sendable {
   /// No key is down yet.
   public init() {}
 
-  /// The inputs that replace this one, so that each press counts once. A redacted recording has these.
+  /// The inputs that replace this one: each press counts once. Redacted recordings have these.
   public mutating func take(_ input: Controller.Input) -> [Controller.Input] {
     switch input {
     case .key(let device, let event):
@@ -116,7 +116,7 @@ public struct TwinKeys: Sendable {
     return isDown(nodes[index].counted) ? nil : nodes[index].counted
   }
 
-  /// Forgets the keys of a device that went away, and returns the keys of others that this releases.
+  /// Forgets the keys of a device that went away. Returns the keys of others that this releases.
   private mutating func remove(_ device: DeviceID) -> [DeviceKey] {
     let gone = nodes.filter { $0.key.device == device && $0.isDown }.map(\.counted)
     nodes.removeAll { $0.key.device == device || $0.counted.device == device }
@@ -128,7 +128,7 @@ public struct TwinKeys: Sendable {
     nodes.contains { $0.counted == counted && $0.isDown }
   }
 
-  /// Of keys that count as held on `device`: the nodes that hold them, each with its keys.
+  /// The nodes that hold these keys, which count as held on `device`; each node with its keys.
   func holding(_ keys: [KeyCode], of device: DeviceID) -> [(device: DeviceID, keys: [KeyCode])] {
     guard !keys.isEmpty else { return [] }
     let twins = nodes.filter {

@@ -40,7 +40,7 @@ extension ObservedMachine where R: DrawableRules {
         HookFault.neverCalled("\(verb)(\(names(of: $0).from ?? names(of: $0).to ?? "a payload"))")
       }
     }
-    // Callbacks for every state do what all states share, such as writing a log.
+    // Leaves out callbacks for every state: they do what all states share, such as writing a log.
     let stateHooks = (hooks.exits + hooks.entries).filter {
       $0.action != nil && ($0.from ?? $0.to != nil || $0.condition != nil)
     }

@@ -76,8 +76,8 @@ public class Registration {
 @usableFromInline struct Names<Value> {
   private(set) var texts: [String] = []
   private var numbers: [String: Name] = [:]
-  /// The names of values of one byte, such as enumerations without payloads: making the text of a name
-  /// takes a microsecond or two.
+  /// The names of values of one byte, such as enumerations without payloads: to make the text of a
+  /// name takes a microsecond or two.
   @usableFromInline var ofBytes: [Name?] = []
 
   @inlinable mutating func name(of value: Value, _ text: (Value) -> String) -> Name {

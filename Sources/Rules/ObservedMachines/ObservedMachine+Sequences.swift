@@ -79,7 +79,7 @@ extension ObservedMachine where R.State: Sendable, R.Event: Sendable {
   }
 }
 
-/// The machine's end of a sequence.
+/// How the machine reaches one reader of a sequence.
 @usableFromInline struct Reader<R: Rules> {
   /// Tells of a state that is left or entered, or, with `nil`, that the state is assigned. Returns
   /// whether the reader has gone.
@@ -96,7 +96,7 @@ extension ObservedMachine {
     if mode == .ended || mode == .new && isFinal { finishReaders() }
   }
 
-  /// Tells the sequences; one whose reader has gone is forgotten.
+  /// Tells the readers, and forgets those that have gone.
   @inlinable func notify(_ kind: Change.Kind?, _ step: Step) {
     if !readers.isEmpty { readers.removeAll { $0.notify(kind, step) } }
   }

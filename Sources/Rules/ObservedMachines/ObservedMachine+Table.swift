@@ -1,6 +1,6 @@
 public import StateMachines
 
-/// A row of a transition table, with what it does.
+/// A row of a transition table, and the callbacks of its step.
 public struct ActingRow<State: Hashable & Sendable, Event: Hashable & Sendable> {
   /// A machine with such rows.
   public typealias Machine = ObservedMachine<TransitionTable<State, Event>>

@@ -103,7 +103,7 @@ extension ObservedMachine {
 
   private func name(of state: R.State) -> Name { stateNames.name(of: state, rules.name(of:)) }
 
-  /// The callback; throws if no step calls it. With rules that cannot be drawn, accepts every callback.
+  /// The callback. Throws if no step calls it; accepts any callback if the rules cannot be drawn.
   private func checked(_ hook: Hook<R>) throws(NoSuchStep) -> Hook<R> {
     let names = names(of: hook)
     let arrows = (rules as? any DrawableRules).map { Diagram(of: $0).arrows }

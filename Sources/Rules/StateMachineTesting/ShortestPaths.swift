@@ -1,7 +1,7 @@
 public import StateMachines
 
-/// A shortest sequence of events that takes one arrow of a machine's diagram. The paths of all arrows
-/// drive what is built on the machine through everything that the machine can do.
+/// A shortest sequence of events that takes one arrow of a machine's diagram. The paths of all
+/// arrows drive what is built on the machine through everything that the machine can do.
 public struct Path<R: DrawableRules> {
   /// One step of the path.
   public struct Step {

@@ -5,7 +5,7 @@ extension Diagram {
   /// edge beside it, perhaps nearer to another edge.
   public var dot: String {
     var names = Set(states)
-    // The name of a node that is no state; no other node has it.
+    // A name that no other node has, for a node that is not a state.
     func node(_ name: String) -> String {
       let isTaken = !names.insert(name).inserted
       return isTaken ? node("\(name)_") : name

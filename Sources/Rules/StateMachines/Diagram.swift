@@ -14,8 +14,8 @@ public struct Diagram: Hashable, Sendable {
     public let to: String
     /// The name of the event.
     public let event: String
-    /// The condition on the payloads of the state and of the event, and the delay of a timeout; `nil` if
-    /// neither matters.
+    /// The condition on the payloads of the state and of the event, and the delay of a timeout;
+    /// `nil` if neither matters.
     public let condition: String?
     /// Whether the state, which is the same before and after the event, is left and entered again.
     public let reenters: Bool

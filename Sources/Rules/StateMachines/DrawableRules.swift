@@ -49,7 +49,7 @@ extension DrawableRules where Event: CaseIterable {
 }
 
 extension DrawableRules where Self: TimedRules {
-  /// The time after which the state causes the event.
+  /// The timeout of the state, if that causes the event.
   public func delay(of event: Event, in state: State) -> Duration? {
     timeout(of: state).flatMap { name(ofEvent: $0.event) == name(ofEvent: event) ? $0.after : nil }
   }

@@ -17,8 +17,8 @@
 ///     }
 public protocol Rules<State, Event>: Sendable {
   /// The conditions that the machine can be in. A payload may be anything, even an `any Error`,
-  /// because payloads are not compared: states of one name count as the same state. If they are not
-  /// `Sendable`, one actor keeps the machine to itself.
+  /// because payloads are not compared: states of one name count as the same state. If states are
+  /// not `Sendable`, one actor keeps the machine to itself.
   associatedtype State
   /// The past facts that the machine reacts to. Time, where it matters, is in the payload.
   associatedtype Event
@@ -45,8 +45,8 @@ public protocol Rules<State, Event>: Sendable {
   /// The name of an event, without its payload. The default is that of ``name(of:)``.
   func name(ofEvent event: Event) -> String
 
-  /// Whether the step of `event` in `state`, where it leads to a state of the same name, leaves the
-  /// state and enters it again, as if its work had to begin anew. By default no step does.
+  /// Whether the step of `event` in `state`, which leads to a state of the same name, leaves it and
+  /// enters it again, so that its work begins anew. By default no step does.
   func reenters(_ state: State, on event: Event) -> Bool
 
   /// The states in which the machine ends. No event leaves them. By default there are none.

@@ -11,7 +11,7 @@ public protocol TimedRules<State, Event>: Rules {
 public struct TimedMachine<R: TimedRules, Instant: InstantProtocol>: RunningMachine
 where Instant.Duration == Duration {
   private var machine: StateMachine<R>
-  /// When the present state was entered; `nil` if the event of its timeout came and entered no state.
+  /// When the present state was entered; `nil` if its timeout is over and has entered no state.
   private var entered: Instant?
 
   /// A machine that enters its initial state, or `state`, at this time.
@@ -25,7 +25,7 @@ where Instant.Duration == Duration {
   /// The state that the machine is in.
   public var state: R.State { machine.state }
 
-  /// When the present state causes an event by lasting; `nil` for never.
+  /// When the timeout of the present state is over; `nil` for never.
   public var deadline: Instant? {
     guard let entered, let timeout = rules.timeout(of: state) else { return nil }
     return entered.advanced(by: timeout.after)

@@ -83,13 +83,13 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   /// - Parameters:
   ///   - events: the events that rows may have; by default those that they have.
   ///   - allowsUnreachable: whether there may be states to which no sequence of events leads.
-  /// - Throws: the first fault that is found. A table without faults is deterministic, and all its
-  ///   states are known and reachable.
+  /// - Throws: the first fault that is found. A table without faults is deterministic; all its
+  ///   states are known and, unless `allowsUnreachable`, reachable.
   public init(
     states: [State], initial: State, finalStates: [State] = [], acceptingStates: [State] = [],
     events: [Event]? = nil, rows: [Row], allowsUnreachable: Bool = false
   ) throws(Fault) {
-    try Self.check(
+    try Self.checkParts(
       states: states, initial: initial, finalStates: finalStates + acceptingStates, events: events,
       rows: rows)
     self.states = states
@@ -117,7 +117,7 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   }
 
   /// Throws the first fault of a table with these parts, except for unreachable states.
-  private static func check(
+  private static func checkParts(
     states: [State], initial: State, finalStates: [State], events: [Event]?, rows: [Row]
   ) throws(Fault) {
     var named: [String: State] = [:]

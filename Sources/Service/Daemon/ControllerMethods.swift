@@ -5,9 +5,9 @@ import Wire
 
 /// What a client may do, by the socket that it connected to.
 enum Access {
-  /// Read the states.
+  /// Only read the states.
   case reading
-  /// Also change them.
+  /// Read and change the states.
   case control
 }
 
@@ -17,7 +17,7 @@ enum Answer {
   case reply([UInt8])
   /// This reply, if there is one, and then the changes after this position.
   case stream(first: [UInt8]?, SubscriberPosition)
-  /// An empty reply, once the connections for reading have ended, and the changes are forgotten.
+  /// Ends the connections for reading and forgets the changes; then an empty reply.
   case hangUp
 }
 

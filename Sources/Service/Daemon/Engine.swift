@@ -25,7 +25,7 @@ final class Engine {
   /// See ``Controller/Outlook/machineListRevision``.
   var machineListRevision: Int { outlook.machineListRevision }
 
-  /// The ID of the change sequence.
+  /// The name of the sequence of changes.
   let instance: String
 
   /// The number of the last change before the first batch.

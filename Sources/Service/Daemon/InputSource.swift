@@ -17,8 +17,8 @@ protocol InputSource: AnyObject {
   /// Replaces the contents of `batch` by what has happened since the last call.
   func read(into batch: inout Batch)
 
-  /// The first boot time, in microseconds, at which ``Batch/noInputBefore`` will have reached `time`, if
-  /// nothing happens before.
+  /// The first boot time, in microseconds, at which ``Batch/noInputBefore`` will have reached
+  /// `time`, if nothing happens before.
   func bootTime(settling time: Time) -> Int64
 
   /// The devices whose keys are followed.
@@ -39,7 +39,7 @@ protocol InputSource: AnyObject {
   /// Follows the devices that this configuration selects from now on.
   func follow(_ configuration: Configuration) throws(SystemError)
 
-  /// Switches these LEDs of all keyboards, and of those that are followed later.
+  /// Sets these LEDs on all keyboards, also on those that are followed later.
   func show(_ leds: LEDCommand)
 }
 

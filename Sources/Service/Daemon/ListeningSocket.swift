@@ -35,7 +35,7 @@ final class ListeningSocket {
     file = (path, Self.identity(path))
   }
 
-  /// The folder may have been removed, and another daemon may serve in a new one: its socket stays.
+  /// Another daemon may serve here by now, in a new directory of this name: its socket stays.
   deinit { if let file, Self.identity(file.path) == file.identity { unlink(file.path) } }
 
   /// Which file is at a path: its device and inode.

@@ -17,22 +17,22 @@ enum Log {
   /// How many lines were lost since the last one that was written.
   private static let lost = Atomic(0)
 
-  /// The journal adds the program's name and takes the priority from the line, see `sd-daemon(3)`.
-  /// On a terminal the line needs the name and no priority.
   private static func write(_ text: String, priority: Int) {
     let count = lost.load(ordering: .relaxed)
     if count > 0 {
       let loss = "standard error was full; lines of this log that were lost: \(count)"
-      if writeToStandardErrorWithoutWaiting(line(loss, priority: 4)) {
+      if writeToStandardErrorWithoutWaiting(logLine(loss, priority: 4)) {
         lost.store(0, ordering: .relaxed)
       }
     }
-    if !writeToStandardErrorWithoutWaiting(line(text, priority: priority)) {
+    if !writeToStandardErrorWithoutWaiting(logLine(text, priority: priority)) {
       lost.add(1, ordering: .relaxed)
     }
   }
 
-  private static func line(_ text: String, priority: Int) -> TerminalText {
+  /// The journal adds the program's name and takes the priority from the line, see `sd-daemon(3)`.
+  /// On a terminal the line needs the name and no priority.
+  private static func logLine(_ text: String, priority: Int) -> TerminalText {
     // Interpolation replaces a line end in a device's name, which could forge a line of the log.
     isJournal ? "<\(priority)>\(text)\n" : "\(programName): \(text)\n"
   }

@@ -31,7 +31,7 @@ final class PassedDescriptors {
     return sockets
   }
 
-  /// The stored states, or a new store; `nil` if there is no service manager or making one fails.
+  /// The previous daemon's store, or a new one; `nil` without a service manager, or if that fails.
   func takeStates() -> StateStore? {
     if let file = take(.states) {
       if let store = try? StateStore(file), store.contents != nil { return store }

@@ -7,7 +7,7 @@ import Wire
 /// Plays a recording instead of a keyboard.
 final class RecordingPlayer: InputSource {
   /// How many inputs are played before clients have their turn.
-  private static let turn = 1024
+  private static let inputsInTurn = 1024
 
   private let speed: PlaybackSpeed
   private var clock: PlaybackClock
@@ -37,7 +37,7 @@ final class RecordingPlayer: InputSource {
     recording = try Recording(opening: [file])
     // Inputs before the first time, such as keys held at the start, get that time.
     reached = first ?? reached
-    // Playing this reads the recording's first input.
+    // Once this is played, the recording's first input is read.
     upcoming = .allOpened(at: reached)
     self.speed = speed
     clock = PlaybackClock(speed, reaching: reached, at: microsecondsSinceBoot())
@@ -71,7 +71,7 @@ final class RecordingPlayer: InputSource {
   private func play(into inputs: inout [Controller.Input]) {
     guard upcoming != nil else { return }
     let now = microsecondsSinceBoot()
-    while let next = upcoming, inputs.count < Self.turn {
+    while let next = upcoming, inputs.count < Self.inputsInTurn {
       let time = next.time ?? reached
       guard clock.due(time) <= now else { break }
       inputs.append(next)

@@ -5,7 +5,7 @@ import Wire
 
 /// Accepts connections, and answers their calls.
 final class Server {
-  /// How many clients are served at once at most.
+  /// The maximum number of clients that are served at once.
   private static let mostSessions = 512
 
   /// How many of them are reserved for the control socket.
@@ -26,7 +26,7 @@ final class Server {
   private let publisher: Publisher
   private var listeners: [(socket: ListeningSocket, source: EventSource)] = []
   private var sessions: [Session] = []
-  /// How many clients there were at most since memory was last given back.
+  /// The most clients at once since memory was last given back.
   private var mostClients = 0
   private var retry: EventSource?
 
@@ -52,7 +52,7 @@ final class Server {
   /// Accepts before the next call, so that clients with many calls do not shut others out.
   private func preferNewClients() {
     for listener in listeners {
-      // HangUp comes before the connections that it is to end.
+      // Control first: a call of HangUp comes before the connections that it is to end.
       listener.source.setPriority(listener.socket.access == .control ? .earlier : .early)
     }
   }
@@ -160,7 +160,7 @@ final class Server {
     guard let session else { return }
     sessions.append(session)
     mostClients = max(mostClients, sessions.count)
-    // Most have called by now, and others have gone again.
+    // Most clients have sent a call by now, and some have gone again.
     serve(session, .readable, upTo: 1)
   }
 

@@ -38,8 +38,8 @@ final class StateStore {
 
   private let slots: MemorySlots
 
-  /// The object that was written last; the next one reuses its memory. Unchecked for the reason that
-  /// `EventLoop` has.
+  /// The object that was written last; the next one reuses its memory. Unchecked for the reason
+  /// that `EventLoop` has.
   @exclusivity(unchecked) private var bytes: [UInt8] = []
 
   /// The store in a file in memory. Throws if the file cannot be mapped.

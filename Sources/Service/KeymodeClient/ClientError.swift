@@ -21,7 +21,7 @@ public enum ClientError: Error, Hashable, TerminalTextConvertible {
   /// The calling task was cancelled.
   case cancelled
 
-  /// Whether keymoded-seat.service changes the permissions of the socket at this path.
+  /// Whether keymoded-seat.service lets the person in front use the socket at this path.
   package static func isForPerson(_ path: String) -> Bool {
     path == "\(SocketDirectory.system)/\(SocketDirectory.stateSocket)"
   }

@@ -5,8 +5,8 @@ import Wire
 
 /// A connection to the daemon. It sends calls, and cuts what arrives into replies.
 ///
-/// It waits for nothing. Wait until ``descriptor`` is readable, then call ``read()``, and after it
-/// ``nextReply()`` as long as that returns one.
+/// It never waits. When ``descriptor`` is readable, call ``read()``, and then ``nextReply()`` until
+/// that returns `nil`.
 final class Connection {
   /// The longest reply, in bytes, that is read.
   private static let longestReply = 1 << 24

@@ -18,7 +18,7 @@ package final class PendingAnswer<Answer> {
   ///
   /// - Parameters:
   ///   - directory: the directory of the daemon's sockets.
-  ///   - deadline: when waiting ends with ``ClientError/noAnswer(path:)``; by default in five seconds.
+  ///   - deadline: when waiting ends with ``ClientError/noAnswer(path:)``, by default in 5 seconds.
   /// - Throws: ``ClientError`` if the daemon is not there or may not be used.
   package init(
     to request: Request<Answer>, in directory: String,

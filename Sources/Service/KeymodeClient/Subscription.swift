@@ -128,14 +128,14 @@ package final class Subscription {
     try stayAway(until: .now.advanced(by: delay))
   }
 
-  /// Reports once that this user lacks the permission, and waits until the folder changes. The user
-  /// may come to the front; and a new socket exists before its group gets the permission.
+  /// Reports once that this user lacks the permission, and waits until the folder changes: when the
+  /// user comes to the front, or when the group of a new socket gets the permission.
   private func awaitPermission(_ error: ClientError) throws(ClientError) {
     if !isDenied { updates.append(.disconnected(error)) }
     (absence, isDenied) = (absence ?? .now, true)
     if folder == nil, let watch = try? FolderWatch(directory) {
       folder = watch
-      // Once more: the permission may have come before the watch did.
+      // Tries once more: the permission may have come before the watch did.
       return try connect()
     }
     try stayAway(until: folder == nil ? .now.advanced(by: Self.longestDelay) : nil)
@@ -166,7 +166,7 @@ package final class Subscription {
         if deadline <= .now { throw .noAnswer(path: connection.path) }
         return
       }
-      take(try Request.changes().answer(reply), isFirst: true)
+      addUpdates(of: try Request.changes().answer(reply), isFirst: true)
     } catch .refused(name: VarlinkError.invalidParameter("after").name, _) where last != nil {
       // The daemon knows the instance but not the change: it has restored an older state.
       last = nil
@@ -197,12 +197,12 @@ package final class Subscription {
   /// Takes all messages that have been read: the descriptor does not become readable for them.
   private func takeChanges(_ connection: Connection) throws(ClientError) {
     while let reply = try connection.nextReply() {
-      take(try Request.changes().answer(reply), isFirst: false)
+      addUpdates(of: try Request.changes().answer(reply), isFirst: false)
     }
   }
 
   /// Adds the updates of a message, in the order in which they happened.
-  private func take(_ message: MonitorReply, isFirst: Bool) {
+  private func addUpdates(of message: MonitorReply, isFirst: Bool) {
     updates += message.changes.map(Update.change)
     // The missed changes come between the changes of the message and its state.
     if message.missed != 0 { updates.append(.missed(message.missed)) }

@@ -3,9 +3,8 @@ public import Wire
 
 /// One element of ``Client/changes``.
 ///
-/// The updates are complete: every change of the subscribed machines comes once and in order,
-/// or is counted as missed.
-/// `.states` comes after all updates about the time before it.
+/// The updates are complete: every change of the subscribed machines comes once and in order, or is
+/// counted as missed. `.states` comes after all updates about the time before it.
 ///
 ///     .states  .change .change  .disconnected  .change .states     restarted, nothing missed
 ///     .states  .change  .missed(12) .states  .change               read too slowly

@@ -140,7 +140,7 @@ public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
       started: started, time: time, changes: changes,
       clients: Int(clamping: clients), missed: Int(clamping: missed),
       devices: Int(clamping: devices),
-      // An old daemon lacks this member. It counts as one that follows devices: `nil` means a recording.
+      // An old daemon does not send this. It counts as 0: `nil` would mean a recording.
       unopened: json["unopened"].map { $0.integer.map { Int(clamping: $0) } } ?? 0,
       losses: Int(clamping: losses),
       reloads: Int(clamping: reloads), configuration: json["configuration"]?.string,

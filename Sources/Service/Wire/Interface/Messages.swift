@@ -106,8 +106,8 @@ public struct MonitorReply: Hashable, Sendable, JSONWritable {
   public let state: StateMessage
   /// The changes, in order.
   public let changes: [Change]
-  /// How many changes could not be sent; `nil` if their number is unknown, because the sequence is a new
-  /// one.
+  /// How many changes could not be sent; `nil` if their number is unknown, because the sequence is
+  /// a new one.
   public let missed: Int64?
 
   /// Each parameter is the property of its name.

@@ -91,7 +91,7 @@ public struct JSONWriter: ~Copyable {
     append(value.isFinite ? value.description : "null")
   }
 
-  /// Writes a whole number. Strings for the numbers of a message would take 5 µs after a pause.
+  /// Writes a whole number. Makes no string: after a pause, those of a message would take 5 µs.
   mutating func number(_ value: Int64) {
     // The last digit is made first, and the longest number has 20 characters.
     let (start, longest) = (begin(), 20)
