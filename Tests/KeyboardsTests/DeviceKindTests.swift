@@ -85,14 +85,14 @@ struct SelectionTests {
     arguments: [true, false])
   func all(_ pointers: Bool) {
     let all = Keyboards.Selection.all(DeviceRules(), pointers: pointers)
-    #expect(Self.kinds.map(all.mayHave) == [false, true, pointers, true, true, true])
+    #expect(Self.kinds.map(all.maySelect) == [false, true, pointers, true, true, true])
     #expect(all.maySelect(nil), "without udev, the device has to be asked")
   }
 
   @Test("a named device may be of any kind")
   func named() {
     let named = Keyboards.Selection.named([])
-    #expect(Self.kinds.allSatisfy(named.mayHave))
+    #expect(Self.kinds.allSatisfy(named.maySelect))
   }
 
   private static func roles(
