@@ -105,7 +105,11 @@ class RunningWhile:
     @property
     def runs(self) -> list[Path]:
         """The control groups of the command's runs."""
-        return list(self.unit.glob("run-*")) if self.unit else []
+        if self.unit:
+            # The unit's group may go while it is read.
+            with contextlib.suppress(FileNotFoundError):
+                return list(self.unit.glob("run-*"))
+        return []
 
     @property
     def command(self) -> set[int]:
