@@ -69,6 +69,8 @@ def visit(kiosk: Kiosk, page: Tab) -> None:
         page.type("hi\ue007")
     page.run("document.querySelector('main').scrollTop = -1000")
     page.type("secret")
+    # Shift's states are no keys of the browser, so they could come before the last letters.
+    page.wait_for("document.getElementById('field').value === 'secret'")
     first = kiosk.keyboard.press(LEFTSHIFT)
     kiosk.keyboard.press(LEFTSHIFT, first + 100_000)
     page.wait_for(is_state("shift", "capsLock"))

@@ -102,10 +102,17 @@ private struct Doctor {
   func key() throws -> Finding {
     let canAsk = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
     guard canAsk, case .success = states else { return (nil, "can be asked for on a terminal") }
-    complain("press Shift, and release it, within 10 seconds")
     let run = try MainLoop<Bool>()
+    var hasAsked = false
     let changes = try run.loop.follow(address.directory) { update in
-      run.perform { if case .change = try update.get() { run.end(true) } }
+      run.perform {
+        let update = try update.get()
+        if case .change = update { run.end(true) }
+        // A press before the first states would not be told.
+        guard case .states = update, !hasAsked else { return }
+        hasAsked = true
+        complain("press Shift, and release it, within 10 seconds")
+      }
     }
     let expiry = try run.loop.call(after: .seconds(10)) { run.end(false) }
     return try run.untilEnd(keeping: changes, expiry)
