@@ -273,7 +273,7 @@ class Seat:
     def tell(self, name: str, words: str) -> None:
         """Changes the words of a stand-in, `session` or `saver-KIND`, and waits until it has told them.
 
-        They differ from those that it told last.
+        The words must not be those that it told last.
         """
         self.write(name, words)
         told = f"{name} has told: "

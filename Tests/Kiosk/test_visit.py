@@ -69,7 +69,7 @@ def visit(kiosk: Kiosk, page: Tab) -> None:
         page.type("hi\ue007")
     page.run("document.querySelector('main').scrollTop = -1000")
     page.type("secret")
-    # Shift's states are no keys of the browser, so they could come before the last letters.
+    # Letters and Shift take different routes to the page: Shift could overtake the last letters.
     page.wait_for("document.getElementById('field').value === 'secret'")
     first = kiosk.keyboard.press(LEFTSHIFT)
     kiosk.keyboard.press(LEFTSHIFT, first + 100_000)

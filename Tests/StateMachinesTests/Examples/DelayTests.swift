@@ -208,7 +208,7 @@ struct DelayTests {
   }
 }
 
-/// Burns for a time that its length decides, as does what it leads to.
+/// The length of the fuse decides how long it burns, and what happens at its end.
 private struct Fuse: TimedRules, DrawableRules {
   enum State { case unlit, burning(meters: Int), exploded, safe }
   enum Event { case light(meters: Int), burned }

@@ -143,9 +143,7 @@ public final class LoginSession {
         },
         // logind ended, or was restarted.
         try bus.owner(of: Login1.name) { [unowned self] owner in
-          guard owner != nil else { return forget() }
-          find()
-          lockSleep()
+          if owner != nil { begin() } else { forget() }
         },
       ]
       if choice == .ofSeat {
@@ -161,8 +159,7 @@ public final class LoginSession {
           })
       }
       self.bus = bus
-      find()
-      lockSleep()
+      begin()
     } catch {
       // No socket of the bus means no logind: the socket exists even while nothing listens on it.
       if found == nil, error.code == ENOENT { update(.inFront) } else { lose() }
@@ -199,6 +196,11 @@ public final class LoginSession {
     unlockSleep()
     guard isOver else { return }
     isAsleep = false
+    begin()
+  }
+
+  /// Finds the session and locks the sleep: logind has begun, or the machine has woken up.
+  private func begin() {
     find()
     lockSleep()
   }

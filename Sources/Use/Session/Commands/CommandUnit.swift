@@ -171,7 +171,8 @@ struct NoCommandUnit: Error, TerminalTextConvertible {
 
 /// Has a service manager start a new unit, and waits until it has.
 ///
-/// - Returns: the place of its control group in the tree of groups, and the process of the manager.
+/// - Returns: the path of the unit's control group below the root of all groups, and the manager's
+///   process.
 private func startUnit(
   _ name: String, _ properties: [(name: String, value: BusValue)], by address: Bus.Address
 ) throws -> (group: String, manager: PeerProcess?) {

@@ -51,7 +51,7 @@ final class ContainedCommand {
     (self.command, self.unit, self.grace) = (command, unit, grace)
     (self.loop, self.notify) = (loop, notify)
     deadline = try loop.addTimer { [unowned self] in
-      // A first process that has left the group, and now is another user's, cannot be killed.
+      // The first process may have left the group and changed its user: this cannot kill it then.
       let isBeyondReach = !kill() && group?.isPopulated == false
       // The kernel reports an empty group up to 10 ms late; never, if the end of the unit removed
       // the group first.
