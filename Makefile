@@ -36,9 +36,10 @@ RELEASE += $(addprefix -Xlinker ,-z now) $(addprefix -Xswiftc ,-Xfrontend -enabl
 RELEASE += $(addprefix -Xswiftc -Xfrontend -Xswiftc , \
   -disable-incremental-llvm-codegen -no-clang-module-breadcrumbs) \
   -Xswiftc -file-prefix-map -Xswiftc '$(CURDIR)=.'
-# The functions that a key runs are next to each other, in few pages; `make order` lists them.
+# The functions that a key runs are next to each other, in few pages, and so are the variables that the daemon writes;
+# `make order` lists them.
 RELEASE += -Xswiftc -Xfrontend -Xswiftc -function-sections \
-  $(addprefix -Xlinker ,--symbol-ordering-file=Benchmarks/functions --no-warn-symbol-ordering)
+  $(addprefix -Xlinker ,--symbol-ordering-file=Benchmarks/symbols --no-warn-symbol-ordering)
 # No regular expressions: they would make each program 1.3 MB larger, and the daemon take 50 KiB more.
 RELEASE += $(addprefix -Xswiftc -Xfrontend -Xswiftc ,-disable-implicit-string-processing-module-import)
 # The identifier that connects a stripped program with its debugging information; some linkers make
@@ -106,7 +107,7 @@ help:
 	@echo 'make sanitize   run the Swift tests with the address and the thread sanitizer'
 	@echo 'make bench      measure keymoded beside other programs, among them keyd; as root'
 	@echo 'make bench-vm   measure from a key to a client, in a virtual machine, beside keyd'
-	@echo 'make order      list the functions that a key runs, for the linker'
+	@echo 'make order      list for the linker what belongs together in memory; as root'
 	@echo 'make fuzz       fuzz ten targets with input from outside, ten minutes each'
 	@echo 'make build      build the programs into .build/release'
 	@echo 'make install    install the built programs; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
@@ -276,7 +277,7 @@ desktops: deb
 bench: build
 	scripts/bench
 
-# Writes Benchmarks/functions; needed again only after many changes of what a key runs.
+# Writes Benchmarks/symbols; needed again only after many changes of what a key runs.
 order: build
 	@scripts/install-packages bench
 	PYTHONPATH=Tests python3 Benchmarks/order.py
@@ -297,7 +298,7 @@ programs:
 	@swift=$$(readlink -f "$$(command -v $(SWIFT))") && \
 	  ln -sf "$$("$${swift%/*}/clang" $(CLANG_TARGET) -print-file-name=libstdc++.a)" $(CXX_RUNTIME) || echo 'libstdc++ is linked as a shared library'
 	@for name in $(PROGRAMS); do \
-	  test .build/release/$$name -nt Benchmarks/functions || $(RM) .build/release/$$name; done
+	  test .build/release/$$name -nt Benchmarks/symbols || $(RM) .build/release/$$name; done
 	$(if $(QUIET),@echo 'Compiling keymoded and keymodectl')
 	$(QUIET)$(SWIFT) build $(RELEASE)
 

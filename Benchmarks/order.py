@@ -1,7 +1,9 @@
-"""Writes `functions`: those that a key runs in the daemon, in the order in which they call each other.
+"""Writes `symbols`: the functions that a key runs in the daemon, in the order in which they call each other,
+and then the variables that the daemon writes. To see these, it has to run as root.
 
 The linker puts these next to each other (see the Makefile). Since the last key, the processor's caches
-have lost the daemon, so a key waits for each page and line of memory that it needs.
+have lost the daemon, so a key waits for each page and line of memory that it needs. And each page that has a
+variable that is written takes 4 KiB of memory.
 
 A list from older sources or another compiler does no harm: the linker passes over names that it does
 not find.
@@ -18,7 +20,7 @@ from support.input_events import ESC, INSERT, PRESS, RELEASE
 from typed_on import CHANGING, typed_on
 
 PROGRAM = CHECKOUT / ".build/release/keymoded"
-FUNCTIONS = Path(__file__).parent / "functions"
+SYMBOLS = Path(__file__).parent / "symbols"
 # Changes of both machines.
 KEYS = [*CHANGING, (INSERT, PRESS), (INSERT, RELEASE), (ESC, PRESS), (ESC, RELEASE)]
 
@@ -27,7 +29,8 @@ def main() -> None:
     """Writes the list."""
     aliases = same_address()
     names = [name for each in in_order(calls(profile())) for name in aliases.get(each, [])]
-    FUNCTIONS.write_text("".join(f"{name}\n" for name in dict.fromkeys(names)), encoding="utf-8")
+    names += written_variables()
+    SYMBOLS.write_text("".join(f"{name}\n" for name in dict.fromkeys(names)), encoding="utf-8")
 
 
 def profile() -> str:
@@ -80,13 +83,34 @@ def in_order(calls: dict[str, list[str]]) -> list[str]:
 
 def same_address() -> dict[str, list[str]]:
     """All names of each function of the program."""
-    lines = subprocess.run(
-        ["nm", "--defined-only", PROGRAM], check=True, capture_output=True, text=True
-    ).stdout.splitlines()
     names: dict[str, list[str]] = defaultdict(list)
-    for address, _, name in (line.split(" ", 2) for line in lines):
+    for address, _, name in (line.split(" ", 2) for line in symbols()):
         names[address].append(name)
     return {name: each for each in names.values() for name in each}
+
+
+def written_variables() -> list[str]:
+    """The variables that are zero in the program's file, and not in the daemon after some keys."""
+    with typed_on(PROGRAM) as daemon:
+        daemon.type(KEYS, 10)
+        # The first of a program's mappings begins at the address 0 of its file.
+        maps = (daemon.process.folder / "maps").read_text().splitlines()
+        start = next(int(line.split("-")[0], 16) for line in maps if line.endswith(PROGRAM.name))
+        with (daemon.process.folder / "mem").open("rb") as memory:
+
+            def is_written(address: str, size: str) -> bool:
+                memory.seek(start + int(address, 16))
+                return any(memory.read(int(size, 16)))
+
+            found = (line.split(" ", 3) for line in symbols("--print-size", "--numeric-sort"))
+            variables = [each for each in found if len(each) == 4 and each[2] in "bB"]
+            return [name for address, size, _, name in variables if is_written(address, size)]
+
+
+def symbols(*options: str) -> list[str]:
+    """The lines of nm about what the program defines."""
+    command = ["nm", "--defined-only", *options, PROGRAM]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@
 /* The C library declares these only for _GNU_SOURCE. */
 int memfd_create(const char *name, unsigned flags);
 int pipe2(int ends[2], int flags);
+pid_t gettid(void);
 
 /* Unmaps the program's code and constants. The kernel maps each page again when it is needed, from
  * the program's file. The kernel rounds the end up to a page. Writable data begins in a later page,
@@ -33,6 +34,15 @@ int pipe2(int ends[2], int flags);
 static inline void keymoded_unmap_code(void) {
   extern const char __executable_start[], etext[];
   (void)madvise((void *)__executable_start, (size_t)(etext - __executable_start), MADV_DONTNEED);
+}
+
+/* Unmaps the part of the stack that calls used which have ended. Only the first thread's stack has
+ * nothing else mapped below it, by 1 MiB: see stack_guard_gap in the kernel's parameters. */
+static inline void keymoded_unmap_unused_stack(void) {
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), size = 256 * 1024;
+  const uintptr_t used = (uintptr_t)__builtin_frame_address(0) / page * page - page;
+  if (gettid() == getpid())
+    (void)madvise((void *)(used - size), size, MADV_DONTNEED);
 }
 
 /* See PR_SET_DUMPABLE in prctl(2). */
