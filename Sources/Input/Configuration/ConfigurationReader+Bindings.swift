@@ -68,7 +68,7 @@ extension ConfigurationReader {
     _ node: Node, to event: StateTable.Event, of machine: Int, _ named: [StateTable.Event]
   ) -> (Chord, Timing)? {
     if case .mapping = node.content {
-      fail("write the key and its use as one text, such as 'F9 release'", at: node)
+      fail("write the key and when it acts as one text, such as 'F9 release'", at: node)
       return nil
     }
     guard let text = scalar(node), let (chord, timing) = binding(text, at: node) else { return nil }
