@@ -51,7 +51,7 @@ private struct Driver {
       return tell(.states(CountedStates(states), change: nil))
     case .away: return tell(.unknown(.noDaemon(.connectionLost)))
     case .locked: return tell(.unknown(.sessionNotInFront(.locked)))
-    case .silent: return typing.lose(at: now)
+    case .silent: return typing.loseDaemon(at: now)
     case .end: return typing.end(at: now)
     case .at(let time):
       now = time

@@ -57,7 +57,7 @@ public struct Configuration: Hashable, Sendable {
     self = try Self.read(files, warn: warn).configuration
   }
 
-  /// The configuration in these files, and their merged YAML, `nil` if all files are empty.
+  /// The configuration in these files, and its merged YAML: `nil` if all files are empty.
   static func read(
     _ files: [ConfigurationText], warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) -> (configuration: Configuration, root: Node?) {

@@ -66,7 +66,7 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// The shipped names, and then those of a list, which must not be among `taken`.
+  /// The shipped names, then those in `list`. Reports invalid names, and those in `taken`.
   private mutating func names(
     _ list: Node?, _ what: String, shipped: [String], taken: [String]
   ) -> [Name] {
@@ -116,7 +116,7 @@ extension ConfigurationReader {
       }
   }
 
-  /// The shipped rows and then those of the configuration, and the row by time of each state.
+  /// The shipped rows, then those in `node`; and the timeout of each state that has one.
   private mutating func rows(
     _ node: Node?, _ states: [String], _ events: [String], shipped: [StateTable.Row]
   ) -> ([StateTable.Row], [String: StateTable.Timeout]) {

@@ -24,12 +24,12 @@ public struct ConfigurationText: Hashable, Sendable {
   /// The file at `path`, and its drop-ins: the files `*.yaml` in the folder `PATH.d`, in the order
   /// of their names.
   ///
-  /// If `path` is `nil`, the file is that at ``Configuration/systemPath``, which may be missing. A
-  /// file that the user named may be missing only if it has drop-ins.
+  /// If `path` is `nil`, reads ``Configuration/systemPath``, which may be missing. A file that the
+  /// user named may be missing only if it has drop-ins.
   /// Throws if a file cannot be read, if there are more than ``mostDropIns``, or if all files
   /// together are larger than ``sizeLimit``.
   ///
-  /// - Parameter mayWait: whether the file may be a pipe or the like, which the call waits for.
+  /// - Parameter mayWait: whether the file may be one that the call waits for, such as a pipe.
   public static func all(
     of path: String?, mayWait: Bool = false
   ) throws(ConfigurationErrors) -> [ConfigurationText] {

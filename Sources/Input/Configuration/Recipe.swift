@@ -36,8 +36,8 @@ public struct Recipe: Sendable {
   }
 
   /// The text in which `key` replaces the recipe's own key, in comments too. If either key is
-  /// `nil`, the text stays as it is. A chord also replaces an `Any+` before the own key; a single key
-  /// leaves it there.
+  /// `nil`, the text stays as it is. A chord also replaces an `Any+` before the own key; a single
+  /// key leaves it there.
   public func text(with key: String?) -> String {
     guard let key, let own = self.key else { return text }
     func isInName(_ character: Character?) -> Bool {
@@ -82,8 +82,8 @@ extension String {
 }
 
 extension ConfigurationText {
-  /// What ``all(of:mayWait:)`` would return if the drop-in `name` had this text or, with `nil`, did
-  /// not exist.
+  /// What ``all(of:mayWait:)`` would return if the drop-in `name` had this text. `nil` stands for a
+  /// drop-in that does not exist.
   public static func all(
     of path: String?, if name: String, had text: String?
   ) throws(ConfigurationErrors) -> [ConfigurationText] {

@@ -8,7 +8,7 @@ final class ConsoleWatch {
   private let active: FileDescriptor
   private var source: EventSource?
 
-  /// Calls `switched`, from the loop, after each switch. Throws where there are no virtual terminals.
+  /// Calls `switched` from the loop after each switch. Throws if there are no virtual terminals.
   init(_ loop: EventLoop, switched: @escaping () -> Void) throws(SystemError) {
     active = try FileDescriptor.opening("/sys/class/tty/tty0/active")
     readName()

@@ -5,8 +5,8 @@ public enum DeviceRole: Hashable, Sendable {
   /// All keys of a whole keyboard, and its buttons: the receivers of some sets of keyboard and
   /// mouse have both on one node.
   case keyboard
-  /// All keys of a device that is not a keyboard: of a small pad, or of the node on which a keyboard
-  /// has its volume keys.
+  /// All keys of a device that is not a keyboard: of a small pad, or of the node on which a
+  /// keyboard has its volume keys.
   case keys
   /// The buttons of a pointer, and nothing else that it sends.
   case pointer

@@ -83,7 +83,7 @@ extension Keyboards {
         isMoreLeft = true
         if let last = waiting.lastTime(of: index) { limit = min(limit, last) }
       case .ended(let error):
-        // Read it again until it is let go: the kernel may not report the end again.
+        // Reads the device until it is let go: the kernel may not report its end again.
         followed[index].hasMore = true
         ended.append((followed[index].id, error))
       }

@@ -30,7 +30,7 @@ public final class Keyboards {
   }
 
   private var selection: Selection
-  // Unchecked for the reason that `EventLoop` has.
+  // Unchecked for speed: see `EventLoop`.
   @exclusivity(unchecked) var followed: [FollowedDevice] = []
 
   /// Whether the last read may have left events of some device unread.
@@ -131,7 +131,7 @@ public final class Keyboards {
       }
       ready()
     }
-    // So a key waits for at most one client, however many there are.
+    // The loop reads keys before each client, so a key waits for at most one client.
     loop.serveUrgent = ready
     watch = Watch(
       loop: loop, continuation: continuation, lockTimer: lockTimer, consoles: consoles,

@@ -11,14 +11,14 @@ import Wire
 /// `keymodectl doctor`: says what works, and what does not, with the command that mends it.
 func doctor(_ invocation: Invocation) throws -> Int32 {
   let doctor = Doctor(invocation)
-  let looks = [
+  let checks = [
     ("daemon", doctor.daemon), ("configuration", doctor.configured), ("right", doctor.right),
     ("session", doctor.session), ("keyboards", doctor.keyboards), ("a key", doctor.key),
     ("talk key", doctor.talkKey), ("PipeWire", doctor.pipeWire), ("microphone", doctor.microphone),
   ]
   var status = ExitStatus.done
-  for (name, look) in looks {
-    let (isRight, text) = try look()
+  for (name, check) in checks {
+    let (isRight, text) = try check()
     let sign = isRight.map { $0 ? "ok" : "no" } ?? "-"
     let lines = text.description.split(separator: "\n").joined(separator: "\n\(padded("", 19))")
     try Output.print("\(padded(sign, 4))\(padded(name, 15))\(TerminalText(verbatim: lines))")

@@ -8,8 +8,8 @@ import Wire
 /// `keymodectl __names KIND`, for the completions of shells: prints the names of a kind, each with
 /// a tab and what it means. The daemon knows them; without one, the configuration does.
 ///
-/// The kinds are `recipes`, `events`, the name of a machine for its states, `machines`, and `conditions`,
-/// such as `shift=on`.
+/// The kinds are `recipes`, `events`, the name of a machine for its states, `machines`, and
+/// `conditions`, such as `shift=on`.
 func names(_ arguments: Arguments) throws -> Int32 {
   if arguments.operands.last == "recipes" {
     for recipe in try installedRecipes() {

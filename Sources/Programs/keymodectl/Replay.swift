@@ -8,8 +8,8 @@ import System
 import Terminal
 import Wire
 
-/// `keymodectl replay FILE…`: prints the changes that the daemon would have published, and the states
-/// at the end; with `--each`, of every recording by itself.
+/// `keymodectl replay FILE…`: prints the changes that the daemon would have published, and the
+/// states at the end; with `--each`, of every recording by itself.
 func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   let (isEach, list) = (arguments.has("--each"), arguments["--files0-from"])
   guard !isEach || !arguments.isGiven("--timeline") else {

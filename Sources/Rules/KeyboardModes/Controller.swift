@@ -171,7 +171,7 @@ public struct Controller: Sendable {
       send(openUses.releaseInherited(at: time, settings))
       updateLocks(at: time)
     case .leds(let device, let report, let time):
-      lockLEDs.take(report, of: device, isOpening: time == nil)
+      lockLEDs.update(device, by: report, isOpening: time == nil)
       if let time { updateLocks(at: time) }
     case .client(let event, let time):
       if case .table(let machine, let event) = event, machine > 0 {
@@ -252,8 +252,8 @@ public struct Controller: Sendable {
   private mutating func begin(at time: Time) {
     passTime(to: time)
     if lockLEDs.needsReport { updateLocks(at: time) }
-    if machines.haveUndated { machines.dateInitialStates(at: time) }
-    if keys.haveUndated { keys.dateOpenedKeys(at: time) }
+    if machines.hasUndatedStates { machines.dateInitialStates(at: time) }
+    if keys.hasUndatedKeys { keys.dateOpenedKeys(at: time) }
   }
 
   /// Performs all that is due by `time`. Inlined, because for most events nothing can be due. A
@@ -310,7 +310,7 @@ public struct Controller: Sendable {
         consider(machines.shiftDue, .shiftTimeout)
       }
     }
-    // A table's timeout that is due after the time of a waiting release comes after it.
+    // A waiting release comes before a table's timeout that is due after the release's time.
     if let table = machines.tableDue, debouncer.waitingSince.map({ table.time <= $0 }) ?? true {
       consider(table.time, .table(table.machine))
     }

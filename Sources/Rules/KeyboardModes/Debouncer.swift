@@ -76,10 +76,10 @@ struct Debouncer: Sendable {
     return true
   }
 
-  /// The time of the first release that waits; `nil` if none does.
+  /// The time of the first release that waits; `nil` if none waits.
   var waitingSince: Time? { waiting.first?.time }
 
-  /// When the first release that waits counts at the latest.
+  /// The latest time at which the first release that waits counts; `nil` if none waits.
   var due: Time? { waitingSince?.advanced(by: interval) }
 
   /// Removes the first release that waits, on this device or on any, and returns it.

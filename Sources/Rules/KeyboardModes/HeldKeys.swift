@@ -53,7 +53,7 @@ struct HeldKeys: Sendable {
   private var shortcutKeyTimes: [(key: DeviceKey, time: Time?)] = []
 
   /// Whether a key was down at opening and ``dateOpenedKeys(at:)`` was not called since.
-  private(set) var haveUndated = false
+  private(set) var hasUndatedKeys = false
 
   /// Opens `device` while these keys are down. Their presses were not seen.
   mutating func open(_ device: DeviceID, _ held: [KeyCode]) {
@@ -71,7 +71,7 @@ struct HeldKeys: Sendable {
     else { return }
     shortcutKeyTimes.removeAll { $0.key == key }
     shortcutKeyTimes.append((key, time))
-    haveUndated = haveUndated || time == nil
+    hasUndatedKeys = hasUndatedKeys || time == nil
   }
 
   /// Notes a repeat of `key`, unless its press completed only chords with any modifiers.
@@ -83,7 +83,7 @@ struct HeldKeys: Sendable {
 
   /// Gives the keys that were found down at opening the time of the first input since then.
   mutating func dateOpenedKeys(at time: Time) {
-    haveUndated = false
+    hasUndatedKeys = false
     for index in shortcutKeyTimes.indices where shortcutKeyTimes[index].time == nil {
       shortcutKeyTimes[index].time = time
     }

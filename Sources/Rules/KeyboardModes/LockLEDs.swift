@@ -22,7 +22,7 @@ public struct LEDReport: Hashable, Sendable {
 /// each change would reveal a key stroke.
 struct LockLEDs: Sendable {
   fileprivate static let mostChanges = 20
-  fileprivate static let second = Duration.seconds(1)
+  fileprivate static let window = Duration.seconds(1)
 
   /// How fast the LED of a lock changes.
   fileprivate struct Pace: Sendable {
@@ -38,14 +38,14 @@ struct LockLEDs: Sendable {
   private var caps = Pace()
   private var num = Pace()
 
-  /// Whether the locks still lack what devices reported at their opening. They are sent it before
-  /// the next input that has a time.
+  /// Whether a device has reported its LEDs at its opening, and the locks have not been sent events
+  /// for them. They are sent before the next input that has a time.
   private(set) var needsReport = false
 
   /// When the first of the locks that changed too fast is known again; `nil` if none did.
   var due: Time? { earlier(caps.hiddenUntil, num.hiddenUntil) }
 
-  mutating func take(_ report: LEDReport, of device: DeviceID, isOpening: Bool) {
+  mutating func update(_ device: DeviceID, by report: LEDReport, isOpening: Bool) {
     if isOpening { needsReport = true }
     guard let index = devices.firstIndex(where: { $0.device == device }) else {
       return devices.append((device, report))
@@ -86,10 +86,10 @@ extension LockLEDs.Pace {
   }
 
   private mutating func count(changeAt time: Time) {
-    recent.removeAll { !time.isWithin(LockLEDs.second, of: $0) }
+    recent.removeAll { !time.isWithin(LockLEDs.window, of: $0) }
     recent = recent.suffix(LockLEDs.mostChanges) + [time]
     if hiddenUntil != nil || recent.count > LockLEDs.mostChanges {
-      hiddenUntil = time.advanced(by: LockLEDs.second)
+      hiddenUntil = time.advanced(by: LockLEDs.window)
     }
   }
 }

@@ -41,7 +41,7 @@ struct Machines: Sendable {
   private var tablesHaveTimeouts: Bool
 
   /// Whether an initial state may still lack the time at which it was entered.
-  private(set) var haveUndated = true
+  private(set) var hasUndatedStates = true
 
   init(_ settings: Settings) {
     shift = StateMachine(settings.shift)
@@ -129,7 +129,7 @@ struct Machines: Sendable {
 
   /// Notes `time` as the time at which initial states were entered, where none is known.
   mutating func dateInitialStates(at time: Time) {
-    haveUndated = false
+    hasUndatedStates = false
     for index in tables.indices where tables[index].entered == nil { tables[index].enter(at: time) }
   }
 
@@ -157,7 +157,7 @@ struct Machines: Sendable {
   /// `before` lacks begins in its initial state.
   ///
   /// - Parameter least: the time before which no timeout is due; `nil` if each keeps its own time.
-  /// - Returns: the indices of machines whose tables lack the state, for ``setInitialStates(_:at:)``.
+  /// - Returns: the indices of machines that lack the state, for ``setInitialStates(_:at:)``.
   mutating func setTables(
     _ machines: [Settings.TableMachine], from before: States, at time: Time, notBefore least: Time?
   ) -> [Int] {
@@ -175,7 +175,7 @@ struct Machines: Sendable {
     states.entries = all
     tables = machines.map { Table($0.table) }
     tablesHaveTimeouts = machines.contains(where: \.table.hasTimeouts)
-    haveUndated = false
+    hasUndatedStates = false
     var stateless: [Int] = []
     for (index, entry) in entries.enumerated() {
       let table = tables[index].machine.rules

@@ -35,8 +35,8 @@ extension Duration {
     components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
   }
 
-  /// The duration rounded up to a whole microsecond. Times are whole microseconds, so their
-  /// differences are less than the rounded duration exactly if they are less than the original.
+  /// The duration rounded up to a whole microsecond. Times are whole microseconds, so a difference
+  /// of two times is less than both durations or than neither.
   var roundedUpToMicroseconds: Duration {
     let (seconds, attoseconds) = components
     return .seconds(seconds) + .microseconds((attoseconds + 999_999_999_999) / 1_000_000_000_000)

@@ -81,8 +81,8 @@ extension ObservedMachine where R.State: Sendable, R.Event: Sendable {
 
 /// How the machine reaches one reader of a sequence.
 @usableFromInline struct Reader<R: Rules> {
-  /// Tells of a state that is left or entered, or, with `nil`, that the state is assigned. Returns
-  /// whether the reader has gone.
+  /// Called when a state is left or entered; with `nil` when the state is assigned. Returns whether
+  /// the reader has gone.
   @usableFromInline let notify: (ObservedMachine<R>.Change.Kind?, ObservedMachine<R>.Step) -> Bool
   let finish: () -> Void
 }

@@ -67,7 +67,7 @@ struct DrawnArrows<R: DrawableRules> {
     let names = (rules.name(of: from), rules.name(of: to), rules.name(ofEvent: sample.event))
     let conditions = [rules.condition(of: from), sample.condition].compactMap { $0 }
     let delay = rules.delay(of: sample.event, in: from).map { ["after \($0.text)"] } ?? []
-    // The diagram omits each condition that does not decide, but no delay.
+    // The diagram omits conditions that do not decide the next state, but shows every delay.
     let drawn = ([[]] + conditions.map { [$0] } + [conditions]).map { $0 + delay }
     let possible = drawn.map { $0.isEmpty ? nil : $0.joined(separator: ", ") }
     return arrows.first {

@@ -74,15 +74,15 @@ extension Rules {
   @inlinable
   public func name(ofEvent event: Event) -> String { caseName(event) }
 
-  /// Never.
+  /// By default, no event re-enters a state.
   @inlinable
   public func reenters(_ state: State, on event: Event) -> Bool { false }
 
-  /// No states.
+  /// By default, no state is final.
   @inlinable
   public var finalStates: [State] { [] }
 
-  /// No states.
+  /// By default, no state is accepting.
   @inlinable
   public var acceptingStates: [State] { [] }
 

@@ -3,10 +3,10 @@ import System
 import Wire
 
 /// The states, and the changes that led to them: the controller, the last changes, and the store
-/// that outlives the daemon. Reads no clock: all times come with the batches.
+/// that outlives the daemon. Reads no clock: callers give it all times.
 final class Engine {
   private(set) var controller: Controller
-  // Unchecked for the reason that `EventLoop` has.
+  // Unchecked for speed: see `EventLoop`.
   @exclusivity(unchecked) private(set) var ring: ChangeRing
 
   /// The next message for a subscriber that has the changes up to ``messageStart``. The store keeps

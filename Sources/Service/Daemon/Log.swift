@@ -37,7 +37,7 @@ enum Log {
     isJournal ? "<\(priority)>\(text)\n" : "\(programName): \(text)\n"
   }
 
-  /// Compares the streams: a child that inherits the variable may have another standard error.
+  /// Whether standard error is the journal's stream. A child may inherit only the variable.
   private static let isJournal: Bool = {
     var status = stat()
     guard let stream = environment("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {

@@ -91,7 +91,7 @@ final class ModeService {
 
   private func process(_ batch: Batch) {
     let hasNews = engine.process(batch) { source.keysUp(among: $0, on: $1) }
-    // Clients first: all else can be a little later.
+    // Clients come first: the alarm and the LEDs can wait a little.
     if hasNews { publisher.publish() }
     setAlarm()
     if hasNews, !leds.used.isEmpty, leds.on(in: engine.states) != on { show(leds) }

@@ -31,15 +31,15 @@ final class Publisher {
     let start, end: SubscriberPosition
     /// The number of the last change when the part was written.
     let latest: Int64
-    /// Whether it reports missed changes.
-    let isNotice: Bool
+    /// Whether the part reports missed changes.
+    let reportsMissed: Bool
     let bytes: [UInt8]
   }
 
   private let engine: Engine
   private let source: any InputSource
 
-  // Unchecked for the reason that `EventLoop` has.
+  // Unchecked for speed: see `EventLoop`.
   /// In the order of subscription. Each change is sent in this order.
   @exclusivity(unchecked) private var subscribers: [Session] = []
 
@@ -155,7 +155,7 @@ final class Publisher {
       // Most subscribers want all machines, so only such a part is worth keeping.
       if isFirst, position.machines == nil { last = part }
     }
-    if part.isNotice { missed += 1 }
+    if part.reportsMissed { missed += 1 }
     position = part.end
     return part.bytes
   }
@@ -202,6 +202,6 @@ final class Publisher {
       end: SubscriberPosition(
         sequence: reached, machines: start.machines, endOfMessage: isWhole ? nil : endOfMessage,
         machineListRevision: isFirst ? engine.machineListRevision : start.machineListRevision),
-      latest: ring.latest, isNotice: isLost, bytes: bytes)
+      latest: ring.latest, reportsMissed: isLost, bytes: bytes)
   }
 }

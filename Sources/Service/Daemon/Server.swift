@@ -168,8 +168,8 @@ final class Server {
 
   /// Sends the reason as the answer to the call that will come. A new socket has room for it.
   private func turnAway(_ socket: Int32) {
-    var reason = Self.tooMany[...]
-    _ = try? sendSome(&reason, to: socket)
+    var reply = Self.tooMany[...]
+    _ = try? sendSome(&reply, to: socket)
   }
 
   /// Ends the oldest connection for reading that has never sent a call, if there is one, to make

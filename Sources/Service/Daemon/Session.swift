@@ -39,7 +39,7 @@ final class Session {
   private var source: EventSource?
   private var awaited: IOEvents = .readable
 
-  // Unchecked for the reason that `EventLoop` has.
+  // Unchecked for speed: see `EventLoop`.
   @exclusivity(unchecked) private var activity = Activity.answering
   private var incoming = FrameBuffer(limit: messageLimit)
   @exclusivity(unchecked) private var unsent: ArraySlice<UInt8> = []

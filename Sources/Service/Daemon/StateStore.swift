@@ -26,7 +26,7 @@ final class StateStore {
     }
   }
 
-  /// The awaited releases of at most this many keys are kept; more are hardly ever awaited.
+  /// The store keeps the awaited releases of at most this many keys; more are hardly ever awaited.
   private static let mostKeys = 6
 
   /// How many of the last changes are kept. One release of a key can make so many: a tap and a
@@ -38,8 +38,8 @@ final class StateStore {
 
   private let slots: MemorySlots
 
-  /// The object that was written last; the next one reuses its memory. Unchecked for the reason
-  /// that `EventLoop` has.
+  /// The object that was written last; the next one reuses its memory. Unchecked for speed: see
+  /// `EventLoop`.
   @exclusivity(unchecked) private var bytes: [UInt8] = []
 
   /// The store in a file in memory. Throws if the file cannot be mapped.

@@ -13,7 +13,7 @@ import Wire
 /// Wait until ``descriptor`` is readable, then call ``advance()``.
 package final class Subscription {
   private enum Phase {
-    /// There is no connection. The next attempt comes at this time, or when the folder changes.
+    /// There is no connection. Tries again at this time, if any, or when ``folder`` changes.
     case away(attempt: SuspendingClock.Instant?)
     /// The daemon must send the states before this time.
     case asked(Connection, deadline: SuspendingClock.Instant)

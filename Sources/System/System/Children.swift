@@ -43,14 +43,14 @@ public final class ChildProcess {
 
   /// Sends a signal to the process group.
   ///
-  /// - Precondition: ``end()`` has returned only `nil`; later the number may be that of another group.
+  /// - Precondition: ``end()`` has returned only `nil`; later, another group may have the number.
   public func send(_ signal: Int32) { Glibc.kill(-number, signal) }
 
-  /// Kills the process itself, even if it has left its control group. Returns `false` if that is not
-  /// permitted, because the process belongs to another user by now.
+  /// Kills the process itself, even if it has left its control group. Returns `false` if that is
+  /// not permitted, because the process belongs to another user by now.
   public func kill() -> Bool { keymoded_kill_process(descriptor) == 0 || errno != EPERM }
 
-  /// Returns how the process ended, once; otherwise `nil`. With `waiting`, waits for the end.
+  /// How the process ended; `nil` if it runs, or if that was returned. `waiting` waits for the end.
   public func end(waiting: Bool = false) -> End? {
     var status: Int32 = 0
     let ended = try? retrying("wait") { waitpid(number, &status, waiting ? 0 : WNOHANG) }

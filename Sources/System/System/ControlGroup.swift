@@ -17,8 +17,8 @@ public final class ControlGroup {
   /// until that property is read.
   public var changes: Int32 { events.number }
 
-  /// Makes a group with this path. The end of this object removes it and the groups inside it, if no
-  /// process is in them.
+  /// Makes a group with this path. The end of this object removes it and the groups inside it, if
+  /// no process is in them.
   ///
   /// - Throws: `ENOENT` if the outer group is gone, `EACCES` if it is not writable.
   public init(at path: String) throws(SystemError) {

@@ -46,7 +46,7 @@ public final class EventLoop {
 
   /// Whether sd-event has to prepare for the next wait: one of its sources was added, switched on
   /// or off, or called, or a bus was used.
-  @exclusivity(unchecked) var isChanged = true
+  @exclusivity(unchecked) var mustPrepare = true
 
   /// A new loop.
   public init() throws(SystemError) {
@@ -62,7 +62,7 @@ public final class EventLoop {
 
   /// Runs until ``stop()``.
   public func run() throws(SystemError) {
-    while sd_event_get_state(handle) != SD_EVENT_FINISHED { try runOnce(waiting: !isChanged) }
+    while sd_event_get_state(handle) != SD_EVENT_FINISHED { try runOnce(waiting: !mustPrepare) }
   }
 
   /// Runs the urgent handler, if it is due, and the handler of at most one source that is ready.
@@ -75,10 +75,10 @@ public final class EventLoop {
     let areOthersReady = isReady(sd_event_get_fd(handle))
     let isUrgent = readyCount > (areOthersReady ? 1 : 0)
     if isUrgent { serveUrgent() }
-    guard areOthersReady || isChanged else { return isUrgent }
+    guard areOthersReady || mustPrepare else { return isUrgent }
     // If no source is ready, this only prepares sd-event for the next wait.
-    isChanged = try checked("run the event loop", sd_event_run(handle, 0)) > 0
-    return isUrgent || isChanged
+    mustPrepare = try checked("run the event loop", sd_event_run(handle, 0)) > 0
+    return isUrgent || mustPrepare
   }
 
   /// Finds out what is ready, for ``isReady(_:)``, and returns whether anything is.
@@ -98,7 +98,7 @@ public final class EventLoop {
 
   /// Ends ``run()`` after the handler that calls this.
   public func stop() {
-    isChanged = true
+    mustPrepare = true
     sd_event_exit(handle, 0)
   }
 
@@ -184,7 +184,7 @@ public final class EventSource {
     add: (UnsafeMutablePointer<OpaquePointer?>, UnsafeMutableRawPointer) -> Int32
   ) throws(SystemError) {
     (self.loop, self.handler) = (loop, handler)
-    loop.isChanged = true
+    loop.mustPrepare = true
     // Unretained: `deinit` removes the source from the loop, so the object outlives every call.
     try checked(operation, add(&handle, Unmanaged.passUnretained(self).toOpaque()))
   }
@@ -250,7 +250,7 @@ public final class EventSource {
   public func enable() { enable(SD_EVENT_ON) }
 
   private func enable(_ mode: some BinaryInteger) {
-    loop.isChanged = true
+    loop.mustPrepare = true
     sd_event_source_set_enabled(handle, Int32(mode))
   }
 }

@@ -4,7 +4,7 @@ import Glibc
 /// The permissions of a file: those of its mode, and those of one more user if it has an ACL.
 ///
 /// See `acl(5)`. The bytes are the kernel's attribute `system.posix_acl_access`: a version, then
-/// entries of a tag, permissions and an ID, in the order of the tags. All numbers are little-endian.
+/// entries of a tag, permissions and an ID, in the order of the tags. Numbers are little-endian.
 public struct FileACL: Hashable, Sendable {
   /// The tags of `linux/posix_acl.h`.
   private enum Tag: UInt16 {
@@ -65,7 +65,7 @@ public struct FileACL: Hashable, Sendable {
       + entries.flatMap { bytes(of: $0.rawValue) + bytes(of: $1) + bytes(of: $2) }
   }
 
-  /// The permissions of the file at `path`. The corresponding C functions are `getxattr` and `stat`.
+  /// The permissions of the file at `path`. The C functions are `getxattr` and `stat`.
   public init(of path: String) throws(SystemError) {
     // The most that the kernel keeps.
     var bytes = [UInt8](repeating: 0, count: 65_536)

@@ -30,8 +30,8 @@ extension FileDescriptor {
 /// A write fills the other slot, and then changes the number. So a process that is killed leaves
 /// either the old bytes or the new ones. Writing takes no system call.
 public final class MemorySlots {
-  /// The size of a slot, in bytes: two slots and the number fit into 32 KiB. Only the pages that are
-  /// written take memory.
+  /// The size of a slot, in bytes: two slots and the number fit into 32 KiB. Only the pages that
+  /// are written take memory.
   public static let slotSize = 16384 - MemoryLayout<Int>.size
 
   private let memory: UnsafeMutableRawBufferPointer

@@ -11,9 +11,9 @@ public func forbidMemoryDumps() {
 }
 
 /// Gives back to the kernel the memory that this process hardly needs: freed memory, which the
-/// allocator keeps otherwise, what deeper calls left of the stack, and the program's code. The kernel
-/// has the code in its cache, and maps the pages that run again. This takes about 1 ms for 30 MB of
-/// freed memory.
+/// allocator keeps otherwise, what deeper calls left of the stack, and the program's code. The
+/// kernel has the code in its cache, and maps the pages that run again. This takes about 1 ms for
+/// 30 MB of freed memory.
 public func releaseMemory() {
   malloc_trim(0)
   keymoded_unmap_code()

@@ -53,7 +53,7 @@ public final class TimerDescriptor: Sendable {
     if let delay {
       let (seconds, attoseconds) = max(.zero, delay).components
       time.it_value.tv_sec = time_t(seconds)
-      // Zero would turn it off.
+      // Zero would turn the timer off.
       time.it_value.tv_nsec = min(Int(attoseconds / 1_000_000_000) + 1, 999_999_999)
     }
     timerfd_settime(file.number, 0, &time, nil)

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Writes all of `bytes`, and waits for room even if `descriptor` is non-blocking. The corresponding
-/// C function is `write`, whose errors this throws, except `EINTR` and `EAGAIN`.
+/// Writes all of `bytes`, and waits for room even if `descriptor` is non-blocking. The
+/// corresponding C function is `write`, whose errors this throws, except `EINTR` and `EAGAIN`.
 public func writeAll(
   _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ name: String
 ) throws(SystemError) {

@@ -1,6 +1,6 @@
 /// The arguments of this program, without its name.
 ///
-/// - Throws: if one is not UTF-8. Swift would replace invalid bytes, so a path could name another file.
+/// - Throws: if one is not UTF-8: Swift would replace bytes, so a path could name another file.
 public func commandLine() throws(UsageError) -> [String] {
   try CommandLine.arguments.indices.dropFirst().map { number throws(UsageError) in
     guard let text = CommandLine.unsafeArgv[number].flatMap({ String(validatingCString: $0) })

@@ -16,7 +16,7 @@ public enum ExitStatus {
 
 /// Writes to standard error why the arguments are invalid, and how to get help.
 ///
-/// - Parameter command: the command whose arguments they are, if it has help of its own.
+/// - Parameter command: the command that got the arguments, if it has help of its own.
 public func complain(_ error: UsageError, about command: String? = nil) {
   let command = command.map { " \($0)" } ?? ""
   complain("\(error)\ntry '\(programName)\(command) --help'")

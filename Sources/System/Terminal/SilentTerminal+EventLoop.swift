@@ -2,8 +2,8 @@ import Glibc
 public import System
 
 extension EventLoop {
-  /// Stops the loop at SIGINT, SIGTERM, SIGHUP or SIGQUIT. At SIGTSTP, restores `terminal` and stops
-  /// the process; at SIGCONT, silences `terminal` again if the process is in the foreground.
+  /// Stops the loop at SIGINT, SIGTERM, SIGHUP or SIGQUIT. At SIGTSTP, restores `terminal` and
+  /// stops the process; at SIGCONT, silences `terminal` again if the process is in the foreground.
   public func stopAtSignals(
     leaving terminal: SilentTerminal?
   ) throws(SystemError) -> [EventSource] {

@@ -32,7 +32,7 @@ public final class SilentTerminal {
     tcsetattr(descriptor, TCSANOW, &changed)
   }
 
-  /// Discards what was typed since ``enter()``, and restores the settings; neither in the background.
+  /// In the foreground, discards what was typed since ``enter()``, and restores the settings.
   public func leave() {
     guard isTaken else { return }
     isTaken = false

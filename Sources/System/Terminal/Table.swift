@@ -45,8 +45,8 @@ public func lines(of words: [String], width: Int = 79) -> [TerminalText] {
 }
 
 extension TerminalText {
-  /// The text. Breaks its lines at spaces if standard output is a terminal of fewer than 80 columns.
-  /// A line that is indented by more than 20 spaces continues the line before it.
+  /// The text. Breaks its lines at spaces if standard output is a terminal of fewer than 80
+  /// columns. A line that is indented by more than 20 spaces continues the line before it.
   public var fitted: TerminalText {
     guard isatty(STDOUT_FILENO) == 1, Terminal.size.columns < 80 else { return self }
     let columns = Terminal.size.columns

@@ -4,17 +4,17 @@ public import System
 public import Terminal
 import Wire
 
-/// Lets the person in front read the states, and no person who was in front before: `keymodectl seat`.
+/// `keymodectl seat`: lets the person in front read the states, but not one who was there before.
 ///
-/// The ACL of the state socket names the person in front. When another person comes to the front, or the
-/// present one leaves it, this takes three steps; a further switch begins them anew.
+/// The ACL of the state socket names the person in front. When another person comes to the front,
+/// or the present one leaves it, this takes three steps; a further switch begins them anew.
 ///
 /// 1. It removes the name from the ACL, so that no new connection comes.
 /// 2. It has the daemon end the connections, and forget the changes so far.
 /// 3. It writes the name of the person into the ACL.
 ///
-/// A socket that is made anew is given its ACL at once. A person found in the ACL at the start counts
-/// as another person, because it is not known what happened meanwhile.
+/// A socket that is made anew is given its ACL at once. A person found in the ACL at the start
+/// counts as another person, because it is not known what happened meanwhile.
 public final class SeatKeeper {
   private let directory: String
   private let path: String
@@ -102,7 +102,7 @@ public final class SeatKeeper {
     }
   }
 
-  /// Has the daemon do step 2, unless a call is under way. Tries again until the daemon has done it.
+  /// Has the daemon do step 2, unless a call is under way. Repeats until the daemon has done it.
   private func clear() throws {
     guard call == nil else { return }
     call = try run.loop.ask(.hangUp, of: directory, patience: .seconds(2)) { [self] answer in

@@ -36,8 +36,8 @@ public final class StatesFollower {
   ///     others are out of date.
   ///   - conditions: before anything is told, the daemon is asked whether it has their states.
   ///   - anySession: whether states count even if the session is not in front.
-  ///   - mindsSleep: whether states also count as left while the machine goes to sleep and wakes up, in
-  ///     any session.
+  ///   - mindsSleep: whether states also count as left while the machine goes to sleep and wakes
+  ///     up, in any session.
   ///   - choice: which session to look at.
   ///   - mayWait: whether to wait for a daemon, or for permission, at the start and when it ends,
   ///     rather than fail.

@@ -119,7 +119,8 @@ struct KnownStates {
     // The first states may have come before it was known that the session is locked.
     if !hasBeenInFront, let states {
       self.states = CountedStates(
-        states.states, enteredElsewhere: states.enteredElsewhere.union(atFirst(states.states)))
+        states.states,
+        enteredElsewhere: states.enteredElsewhere.union(elsewhereAtFirst(states.states)))
     }
     // If only the reason changes, the states still count as left.
     if case (.absent, .absent?) = (now, before) { return nil }
@@ -128,7 +129,7 @@ struct KnownStates {
 
   /// Notes the states, and which of the new ones were entered elsewhere.
   private mutating func note(_ states: States) {
-    var elsewhere = self.states?.enteredElsewhere ?? atFirst(states)
+    var elsewhere = self.states?.enteredElsewhere ?? elsewhereAtFirst(states)
     if let before = self.states?.states {
       for machine in states.machines
       where before[machine] != states[machine] || before.since(machine) != states.since(machine) {
@@ -144,7 +145,7 @@ struct KnownStates {
 
   /// The machines whose first known state counts as entered elsewhere: all, while the session is
   /// locked, since a key on the lock screen may have entered it.
-  private func atFirst(_ states: States) -> Set<Machine> {
+  private func elsewhereAtFirst(_ states: States) -> Set<Machine> {
     presence == .absent(.locked) ? Set(states.machines) : []
   }
 

@@ -7,14 +7,14 @@ public import Terminal
 /// Keeps the targets of the present states active in the user's service manager, such as
 /// `keymode@keyboard:editingText.target`.
 ///
-/// | what is known                | the targets                                                    |
-/// | ---------------------------- | -------------------------------------------------------------- |
-/// | nothing yet                  | as they are                                                    |
-/// | the states                   | exactly those of the states                                    |
-/// | the daemon is away           | as they are for one second, so that a restart of the daemon    |
-/// |                              | stops nothing; then none                                       |
-/// | the session is not in front  | none, at once                                                  |
-/// | the program ends             | none, at once                                                  |
+/// | what is known                | the targets                                                   |
+/// | ---------------------------- | ------------------------------------------------------------- |
+/// | nothing yet                  | as they are                                                   |
+/// | the states                   | exactly those of the states                                   |
+/// | the daemon is away           | as they are for one second, so that a restart of the daemon   |
+/// |                              | stops nothing; then none                                      |
+/// | the session is not in front  | none, at once                                                 |
+/// | the program ends             | none, at once                                                 |
 ///
 /// The manager is asked at the start, and after it has executed itself again, which targets are
 /// active; then it is only told what to stop and start. A target is started once all others of its
@@ -63,13 +63,13 @@ public final class TargetKeeper {
     (self.hasTargets, self.report) = (hasTargets, report)
   }
 
-  /// Keeps the targets of the daemon that serves in `directory` until a signal comes, and then stops
-  /// them.
+  /// Keeps the targets of the daemon that serves in `directory` until a signal comes, and then
+  /// stops them.
   ///
   /// - Parameter anySession: whether states count even if the user's session is not in front.
   /// - Returns: the signal.
-  /// - Throws: ``ClientError`` if waiting for the daemon would not help, and ``SystemError`` if there
-  ///   is no user manager at the start.
+  /// - Throws: ``ClientError`` if waiting for the daemon would not help, and ``SystemError`` if
+  ///   there is no user manager at the start.
   public func keep(_ directory: String, anySession: Bool) throws -> Int32 {
     try connect()
     let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGTERM]) { [self] number in

@@ -3,8 +3,8 @@ extension Node {
   /// A later file adds to these lists; it replaces all others.
   private static let united = ["keyboard.table.states", "keyboard.table.events", "devices.ignore"]
 
-  /// The mappings that are merged name by name; `*` is any state or machine. The empty path is the whole
-  /// file.
+  /// The mappings that are merged name by name; `*` is any state or machine. The empty path is the
+  /// whole file.
   private static let groups = [
     "", "shift", "keyboard", "keyboard.bindings", "keyboard.table", "keyboard.table.rows",
     "keyboard.table.rows.*", "machines", "machines.*", "machines.*.rows", "machines.*.rows.*",

@@ -32,8 +32,8 @@ public struct KeyPresses {
   /// Shorter than people hold a key, in microseconds. Keys that a laptop handles are up at once.
   private static let shortestPress = 15_000
 
-  /// When to take the next batch at the latest, to report that a key is not released; `nil` if no
-  /// such key is down.
+  /// When to take the next batch at the latest, to report that a key is not released; `nil` if all
+  /// keys that are down were reported.
   public var wakeTime: Time? {
     down.values.filter { !$0.isReported }.map(\.since).min().map {
       Time(microseconds: $0.microseconds &+ Self.longPress.wholeMicroseconds)
@@ -75,7 +75,7 @@ public struct KeyPresses {
       let (meaning, held) = controller.meaning(
         ofPress: event.key, on: device, at: event.time, inFrame: event.continuesFrame)
     else { return nil }
-    let use =
+    let effect =
       switch meaning {
       case .shift: "shiftPressed"
       case .bound(let uses): text(of: uses, controller)
@@ -85,7 +85,7 @@ public struct KeyPresses {
       }
     // Shift acts alone: no chord ends in it.
     let name = event.key.shortName(with: event.key.isShift ? [] : held)
-    return PressedKey(device: device, text: "\(name), \(use)")
+    return PressedKey(device: device, text: "\(name), \(effect)")
   }
 
   /// Notes which keys are down after an input, and returns what is shown of it: its press, or the

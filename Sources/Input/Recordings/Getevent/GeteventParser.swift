@@ -10,8 +10,8 @@ import Keyboards
 ///     1234-567890: /dev/input/event2: 0001 002a 00000001
 ///
 /// Numbers are hexadecimal, values in two's complement. The path of the device is missing if
-/// getevent reads only one device. The last line is as Android wrote it before 4.1. The descriptions
-/// of devices are skipped. Source: toolbox/getevent.c of the Android Open Source Project.
+/// getevent reads only one device. Android before 4.1 wrote lines like the last one. Skips the
+/// descriptions of devices. Source: toolbox/getevent.c of the Android Open Source Project.
 struct GeteventParser: EntryParser {
   private(set) var isRecognized = false
 
@@ -27,8 +27,8 @@ struct GeteventParser: EntryParser {
   /// The codes of keys by name, at the index that ``code(_:_:)`` computes: libevdev takes long.
   private var codes = [(name: [UInt8], code: UInt16)](repeating: ([], 0), count: 256)
 
-  /// What the lines before this one are: events; the description of a device, with lists of codes; or
-  /// the descriptor of a HID device, which may be any text.
+  /// What the lines before this one are: events; the description of a device, with lists of codes;
+  /// or the descriptor of a HID device, which may be any text.
   private var section = Section.events
 
   private enum Section { case events, description, descriptor }

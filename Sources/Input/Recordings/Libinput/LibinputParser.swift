@@ -140,8 +140,8 @@ struct LibinputParser: EntryParser {
     return nil
   }
 
-  /// Whether a description or an entry of another kind may have this line: a name with its value, an
-  /// item of a list, or a part of a list of numbers.
+  /// Whether a description or an entry of another kind may have this line: a name with its value,
+  /// an item of a list, or a part of a list of numbers.
   private static func isYAML(_ line: UnsafeRawBufferPointer) -> Bool {
     let line = line.withoutIndentation
     var words = Fields(line)

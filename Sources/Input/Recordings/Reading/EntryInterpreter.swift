@@ -126,7 +126,7 @@ private struct DeviceEvents {
   /// The input that the key event completes, if any.
   @inline(__always)
   mutating func take(_ event: InputEvent) throws(LineFault) -> Controller.Input? {
-    // Without `SYN_REPORT`, which a filter may have removed, the times tell which events are one report.
+    // A filter may have removed `SYN_REPORT`, so events with equal times are one report.
     let key = try KeyEvent(event, continuesFrame: keyTime == event.time)
     keyTime = event.time
     guard !isSkipping, !isVirtualShift else { return nil }

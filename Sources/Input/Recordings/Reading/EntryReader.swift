@@ -94,7 +94,7 @@ struct EntryReader: ~Copyable {
   private mutating func skip(
     _ error: LineFault, of part: InputReader.Part
   ) throws(RecordingError) {
-    // What a terminal shows where Ctrl+C has ended the tool.
+    // A terminal shows `^C` where Ctrl+C has ended the tool.
     if recordSize == nil, part.bytes.equals("^C") { return }
     try skip(fault(error.message), isFatal: error.isFatal)
   }

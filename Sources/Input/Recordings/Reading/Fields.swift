@@ -225,7 +225,7 @@ extension Time {
   /// The seconds of events are less than this, which is 34,000 years.
   static var mostSeconds: Int64 { 1 << 40 }
 
-  /// The time with these seconds, less than ``mostSeconds``, and microseconds, less than a million.
+  /// Throws unless `seconds` are in 0..<``mostSeconds`` and `microseconds` in 0..<1,000,000.
   init(seconds: Int64, microseconds: Int64) throws(LineFault) {
     guard seconds >= 0, 0..<1_000_000 ~= microseconds else {
       throw LineFault("event time \(seconds), \(microseconds) is not seconds and microseconds")

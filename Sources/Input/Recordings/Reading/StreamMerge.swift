@@ -44,8 +44,7 @@ struct StreamMerge {
     return nil
   }
 
-  /// The next inputs of a stream; `nil` at the end and at a fault, which is kept if it is
-  /// the first.
+  /// The next inputs of a stream; `nil` at the end and at a fault. Keeps the first fault.
   private mutating func read(_ stream: Int) -> RecordedBatch? {
     do throws(RecordingError) {
       return try streams[stream].next()

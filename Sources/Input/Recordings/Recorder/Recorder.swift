@@ -4,9 +4,9 @@ import Keyboards
 public import System
 public import Terminal
 
-/// Records keyboards, and the buttons of pointers, until SIGINT, SIGTERM, SIGHUP or SIGQUIT, or until
-/// all keyboards are gone. Meanwhile the terminal neither shows nor keeps what is typed on it; see
-/// `SilentTerminal`.
+/// Records keyboards, and the buttons of pointers, until SIGINT, SIGTERM, SIGHUP or SIGQUIT, or
+/// until all keyboards are gone. Meanwhile the terminal neither shows nor keeps what is typed on
+/// it; see `SilentTerminal`.
 ///
 /// It reads them as the daemon does, so that a replay makes the changes that the daemon would have
 /// published: the keys that are down at the start, the differences after a loss of events, and the

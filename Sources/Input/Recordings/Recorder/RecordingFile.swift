@@ -53,8 +53,8 @@ final class RecordingFile {
   /// Begins a recording, and writes the description of the first of these devices.
   ///
   /// - Parameters:
-  ///   - path: the file to create, which must not exist yet, and which only its owner can read: this
-  ///     user, or the one who called sudo; `nil` for standard output.
+  ///   - path: the file to create, which must not exist yet, and which only its owner can read:
+  ///     this user, or the one who called sudo; `nil` for standard output.
   ///   - devices: at least one; the index of each is the `order` of its `DeviceID`.
   ///   - parents: the numbers of their physical devices; empty if there is only one device.
   init(

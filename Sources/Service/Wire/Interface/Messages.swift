@@ -35,7 +35,7 @@ public struct StateMessage: Hashable, Sendable, JSONWritable {
     self.shiftTrigger = shiftTrigger
   }
 
-  /// Writes the state, members in the order of the interface.
+  /// Writes the members in the order of the interface.
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("instance", instance)

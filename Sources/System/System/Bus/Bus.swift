@@ -46,7 +46,7 @@ public final class Bus {
     handle = try Bus.open(address)
     // Otherwise the end of the loop would flush the connection, and wait for a bus that hangs.
     sd_bus_set_close_on_exit(handle, 0)
-    loop.isChanged = true
+    loop.mustPrepare = true
     let result = sd_bus_attach_event(handle, loop.handle, 0)
     // The object is whole by now, so `deinit` runs and releases the connection.
     if result < 0 { throw address.error(-result) }
@@ -104,8 +104,8 @@ public final class Bus {
     _ call: BusCall, timeout: Duration = .seconds(5),
     answer: @escaping (Result<[BusValue], BusError>) -> Void
   ) {
-    loop.isChanged = true
-    // Retained until `destroyHandler`, which is called after the answer, or when the connection ends.
+    loop.mustPrepare = true
+    // Retained until `destroyHandler`, which follows the answer or the end of the connection.
     let waiting = Unmanaged.passRetained(PendingCall(answer))
     do throws(SystemError) {
       var slot: OpaquePointer?
@@ -151,7 +151,7 @@ public final class Bus {
   public func signals(
     _ rule: String, handler: @escaping ([BusValue]) -> Void
   ) throws(SystemError) -> BusSlot {
-    loop.isChanged = true
+    loop.mustPrepare = true
     return try BusSlot(handle, "type='signal',\(rule)", handler)
   }
 

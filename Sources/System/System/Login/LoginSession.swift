@@ -113,8 +113,8 @@ public final class LoginSession {
   /// Follows the session. Calls `notify`, from the loop, with the presence once it is known, and
   /// whenever it changes.
   ///
-  /// - Parameter mindsSleep: whether the session counts as absent while the machine goes to sleep and
-  ///   wakes up.
+  /// - Parameter mindsSleep: whether the session counts as absent while the machine goes to sleep
+  ///   and wakes up.
   /// - Throws: if the loop refuses a timer.
   public init(
     _ choice: Choice = .own, mindsSleep: Bool = false, on loop: EventLoop,
@@ -179,8 +179,8 @@ public final class LoginSession {
     retry?.set(after: .seconds(5))
   }
 
-  /// logind has ended. The session counts as absent until logind is back. A lock that logind reported
-  /// is remembered.
+  /// logind has ended. The session counts as absent until logind is back. A lock that logind
+  /// reported is remembered.
   private func forget() {
     round += 1
     isAsleep = false
@@ -188,8 +188,8 @@ public final class LoginSession {
     update(.absent(.noAnswer))
   }
 
-  /// The machine goes to sleep, or has woken up. The sleep is reported in either case, because it may
-  /// have begun before this program.
+  /// The machine goes to sleep, or has woken up. The sleep is reported in either case, because it
+  /// may have begun before this program.
   private func sleep(isOver: Bool) {
     isAsleep = true
     update(.absent(.asleep))
@@ -215,7 +215,7 @@ public final class LoginSession {
     }
   }
 
-  /// Lets the machine sleep, if it is about to and nothing has to end before.
+  /// Releases the lock if the machine is about to sleep and ``delaysSleep`` is `false`.
   private func unlockSleep() {
     if isAsleep, !delaysSleep { sleepLock = nil }
   }
@@ -308,13 +308,13 @@ public final class LoginSession {
       if let presence = session.take(change: values[1]) { update(presence) }
     }
     let requests = Login1.signals(of: interface, at: path)
-    let toLock = try bus.signals("\(requests),member='Lock'") { [unowned self] _ in
+    let lockRequests = try bus.signals("\(requests),member='Lock'") { [unowned self] _ in
       request(lock: true)
     }
-    let toUnlock = try bus.signals("\(requests),member='Unlock'") {
+    let unlockRequests = try bus.signals("\(requests),member='Unlock'") {
       [unowned self] _ in request(lock: false)
     }
-    return [changes, toLock, toUnlock]
+    return [changes, lockRequests, unlockRequests]
   }
 
   private func request(lock isToLock: Bool) {

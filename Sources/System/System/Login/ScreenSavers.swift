@@ -54,7 +54,7 @@ final class ScreenSavers {
       hasConnected = true
     } catch {
       if hasConnected { return lose() }
-      // The session has no bus, and so no screen saver that this can follow.
+      // Without a bus, the session has no screen saver to follow.
       (slots, bus) = ([], nil)
       for kind in Self.kinds { actives[kind] = false }
       changed()

@@ -10,10 +10,10 @@ extension String {
   /// The string itself if it fits into `width`, otherwise its beginning and an ellipsis.
   func clipped(toWidth width: Double, fontSize: Double) -> String {
     guard self.width(fontSize: fontSize) > width else { return self }
-    var left = width / fontSize - 1  // the ellipsis
+    var room = width / fontSize - 1  // the ellipsis
     let kept = unicodeScalars.prefix { scalar in
-      left -= scalar.width
-      return left >= 0
+      room -= scalar.width
+      return room >= 0
     }
     return "\(Substring(kept))…"
   }

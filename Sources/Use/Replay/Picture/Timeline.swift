@@ -24,7 +24,7 @@ public struct Timeline: Sendable {
     }
   }
 
-  /// The first and the latest time, in microseconds.
+  /// From the start to the latest change, press or end, in microseconds.
   private(set) var period: ClosedRange<Int64>
   /// The time that the picture shows as 0, in microseconds.
   let zero: Int64
@@ -137,8 +137,8 @@ struct Lane: Sendable {
     entered.append((state, max(time, entered[entered.count - 1].time)))
   }
 
-  /// The spans to draw. Those shorter than `grain` are too narrow to see, so neighbours that are both
-  /// that short are merged into one span of many changes.
+  /// The spans to draw. Those shorter than `grain` are too narrow to see, so neighbours that are
+  /// both that short are merged into one span of many changes.
   ///
   /// A longer span is never merged, so a lane of duration T has at most 2T / `grain` + 1 spans.
   func spans(shorterThan grain: Int64, until end: Int64) -> [Span] {

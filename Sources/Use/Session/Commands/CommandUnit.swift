@@ -2,22 +2,22 @@ import Glibc
 import System
 import Terminal
 
-/// Where a command of this process runs: `keymode-while-PID-NAME-command.service`, a unit of systemd.
+/// The systemd unit in which a command runs: `keymode-while-PID-NAME-command.service`.
 ///
 /// The unit is bound to the unit that this process is in: its service, or else
-/// `keymode-while-PID-NAME.scope`, into which this process moves itself. The unit's own process, the
-/// keeper, waits for the end of a pipe that only this process can write to. So whatever ends this
-/// process, the keeper ends the command, even if the service lives on or the manager has ended. It
-/// sends SIGTERM and, after the grace, uses the kernel's `cgroup.kill`: killing one process after the
-/// other could miss some of a command that keeps starting more. Nothing that the command starts can
-/// leave the unit by chance.
+/// `keymode-while-PID-NAME.scope`, into which this process moves itself. The unit's own process,
+/// the keeper, waits for the end of a pipe that only this process can write to. So whatever ends
+/// this process, the keeper ends the command, even if the service lives on or the manager has
+/// ended. It sends SIGTERM and, after the grace, uses the kernel's `cgroup.kill`: killing one
+/// process after the other could miss some of a command that keeps starting more. Nothing that the
+/// command starts can leave the unit by chance.
 ///
-/// When systemd stops the unit, or the keeper was killed, `ExecStop` takes the keeper's place. It has
-/// the keeper end, unless the keeper is ending the command already, and waits until it has ended. This
-/// process notices, and ends the command itself, so `ExecStop` also waits for the end of the pipe. If
-/// that takes until `TimeoutStopUSec`, for example because this process is stopped, `ExecStop` kills
-/// the command at once. `ExecStopPost` does the same if `ExecStop` was killed. At last, systemd kills
-/// what is left in the unit.
+/// When systemd stops the unit, or the keeper was killed, `ExecStop` takes the keeper's place. It
+/// has the keeper end, unless the keeper is ending the command already, and waits until it has
+/// ended. This process notices, and ends the command itself, so `ExecStop` also waits for the end
+/// of the pipe. If that takes until `TimeoutStopUSec`, for example because this process is stopped,
+/// `ExecStop` kills the command at once. `ExecStopPost` does the same if `ExecStop` was killed. At
+/// last, systemd kills what is left in the unit.
 ///
 /// See `org.freedesktop.systemd1(5)` and `systemd.service(5)`.
 final class CommandUnit {
@@ -27,7 +27,7 @@ final class CommandUnit {
 
   /// The writing end of the pipe.
   private let pipe: FileDescriptor
-  /// Both are `nil` if the manager is in another PID namespace: they have no numbers in ours.
+  /// Like ``manager``, `nil` if both are in another PID namespace: they have no numbers in ours.
   private let keeper: ForeignProcess?
   private let manager: ForeignProcess?
 
@@ -36,15 +36,15 @@ final class CommandUnit {
   /// - Parameter grace: how long the command may take to end.
   /// - Throws: ``NoCommandUnit``.
   init(grace: Duration) throws {
-    // Root uses the system's manager, also under sudo in another user's terminal. It uses its own user
-    // manager only if this process runs in a unit of that manager.
+    // Root uses the system's manager, also under sudo in another user's terminal. It uses its own
+    // user manager only if this process runs in a unit of that manager.
     let userUnit = ServiceManager.userUnit
     let isOfUser = geteuid() != 0 || userUnit != nil && ServiceManager.owner == 0
     let unit = isOfUser ? userUnit : userUnit == nil ? ServiceManager.systemUnit : nil
     let service = unit.flatMap { $0.hasSuffix(".service") ? $0 : nil }
     let address: Bus.Address = isOfUser ? .userManager : .systemManager
     let latest = grace + .seconds(2)
-    // The unit of a killed process may last for the grace, while a new process gets the same number.
+    // The unit of a killed process may last for the grace; a new process may get its number.
     let own = "keymode-while-\(getpid())-\(ServiceManager.randomName().prefix(8))"
     do {
       if service == nil {
@@ -97,17 +97,17 @@ final class CommandUnit {
     }
   }
 
-  /// Finds the unit's group, and kills all runs in it when the shell ends, without starting a process:
-  /// that might fail. Systemd may run the shell in the inner group `.control`.
+  /// Finds the unit's group, and kills all runs in it when the shell ends, without starting a
+  /// process: that might fail. Systemd may run the shell in the inner group `.control`.
   private static let exitScript = #"""
     while IFS=: read -r tree _ unit && test "$tree" != 0; do :; done </proc/self/cgroup
     for root in /sys/fs/cgroup/unified /sys/fs/cgroup; do cd "$root${unit%/.control}" && break; done
     trap 'for run in run-*; do test ! -w $run/cgroup.kill || echo 1 >$run/cgroup.kill; done' EXIT
     """#
 
-  /// Asks all processes of the runs to end, and waits until they have ended or the grace is over. Once
-  /// all that were asked have ended, asks those that they left behind. Times are in hundredths of a
-  /// second since boot.
+  /// Asks all processes of the runs to end, and waits until they have ended or the grace is over.
+  /// Once all that were asked have ended, asks those that they left behind. Times are in hundredths
+  /// of a second since boot.
   private static func endingScript(grace: Duration) -> String {
     #"""
     list() {
@@ -132,8 +132,8 @@ final class CommandUnit {
     """#
   }
 
-  /// A shell with this script, in systemd's form: the program, its arguments, and `true` to ignore a
-  /// failure. Otherwise systemd would kill the command at once after a failure.
+  /// A shell with this script, in systemd's form: the program, its arguments, and `true` to ignore
+  /// a failure. Otherwise systemd would kill the command at once after a failure.
   private static func shell(_ script: String) -> BusValue {
     // Systemd would replace variables itself.
     let text = script.split(separator: "$", omittingEmptySubsequences: false).joined(

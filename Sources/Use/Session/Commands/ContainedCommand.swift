@@ -55,7 +55,7 @@ final class ContainedCommand {
       let isBeyondReach = !kill() && group?.isPopulated == false
       // The kernel reports an empty group up to 10 ms late; never, if the end of the unit removed
       // the group first.
-      look(orGivingUp: isBeyondReach)
+      noticeEnd(orGivingUp: isBeyondReach)
       if isEnding { deadline?.set(after: .milliseconds(100)) }
     }
   }
@@ -68,10 +68,10 @@ final class ContainedCommand {
     for (name, value) in variables { setenv(name, value, 1) }
     do throws(SystemError) {
       let group = try unit.makeGroup()
-      groupChanges = try loop.addIO(group.changes, .exceptional) { [unowned self] _ in look() }
+      groupChanges = try loop.addIO(group.changes, .exceptional) { [unowned self] _ in noticeEnd() }
       let first = try ChildProcess(running: command, in: group)
       (self.group, self.first) = (group, first)
-      firstEnds = try loop.addIO(first.descriptor, .readable) { [unowned self] _ in look() }
+      firstEnds = try loop.addIO(first.descriptor, .readable) { [unowned self] _ in noticeEnd() }
       return nil
     } catch {
       // If the loop refused its descriptor, the command runs already.
@@ -102,7 +102,7 @@ final class ContainedCommand {
 
   // MARK: - What happens
 
-  private func look(orGivingUp isBeyondReach: Bool = false) {
+  private func noticeEnd(orGivingUp isBeyondReach: Bool = false) {
     // Read even if it is not needed: the descriptor stays ready until then.
     let isPopulated = group?.isPopulated == true
     guard first?.hasEnded == true || isBeyondReach else { return }
@@ -141,8 +141,8 @@ final class ContainedCommand {
     }
   }
 
-  /// Asks all processes that the first one has left behind to end, except those in its process group
-  /// that were asked before.
+  /// Asks all processes that the first one has left behind to end, except those in its process
+  /// group that were asked before.
   ///
   /// A shell may block signals while it starts a process. A signal that the group gets before that
   /// process exists then ends only the shell.

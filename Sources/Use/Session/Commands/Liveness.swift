@@ -35,7 +35,7 @@ final class Liveness {
   ) throws(SystemError) {
     (self.directory, self.loop, self.silent) = (directory, loop, silent)
     // Unowned, as below: this object owns the sources, which go with it.
-    tick = try loop.addTimer { [unowned self] in look() }
+    tick = try loop.addTimer { [unowned self] in beat() }
   }
 
   /// Begins to ask, unless it does already.
@@ -43,7 +43,7 @@ final class Liveness {
     guard !isWatching else { return }
     isWatching = true
     ServiceManager.notify("WATCHDOG_USEC=\(Self.watchdog.wholeMicroseconds)")
-    look()
+    beat()
   }
 
   /// Stops until ``begin()``.
@@ -55,7 +55,7 @@ final class Liveness {
     ServiceManager.notify("WATCHDOG_USEC=0")
   }
 
-  private func look() {
+  private func beat() {
     ServiceManager.notify("WATCHDOG=1")
     tick?.set(after: Self.interval)
     if !isAsking { ask() }

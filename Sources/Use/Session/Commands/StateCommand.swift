@@ -48,8 +48,8 @@ public final class StateCommand {
   ///   - command: the program and its arguments; at least the program.
   ///   - isOnce: whether it runs a single time, after which
   ///     ``result(grace:anySession:mayWait:)`` returns.
-  ///   - isAnew: whether a state counts only if it is entered while the daemon is connected, the session
-  ///     in front and the machine awake.
+  ///   - isAnew: whether a state counts only if it is entered while the daemon is connected, the
+  ///     session in front and the machine awake.
   ///   - notify: receives what the user should know.
   ///   - progress: receives what the command waits for, and that it starts and ends.
   ///   - terminal: silent while this program runs.

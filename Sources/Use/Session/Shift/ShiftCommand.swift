@@ -6,8 +6,8 @@ import Wire
 
 /// A virtual keyboard that types what the states of Shift say, until a signal: `keymodectl shift`.
 ///
-/// ``ShiftTyping`` decides; this follows the states and the session in front on `seat0`, keeps time,
-/// and remembers in which sessions it turned Caps Lock on.
+/// ``ShiftTyping`` decides; this follows the states and the session in front on `seat0`, keeps
+/// time, and remembers in which sessions it turned Caps Lock on.
 public final class ShiftCommand {
   /// How long this program may wait, at its end, for the LED that answers a tap.
   private static let patience = Duration.seconds(2)
@@ -60,7 +60,7 @@ public final class ShiftCommand {
     liveness = try Liveness(of: directory, on: run.loop) { [self] error in
       // The follower reports that there is no daemon.
       if case .noAnswer = error { report("\(error);\nits states count as left") }
-      act { typing.lose(at: $0) }
+      act { typing.loseDaemon(at: $0) }
     }
     follower = try StatesFollower(
       directory, of: [.shift, .caps], on: run.loop, anySession: anySession, session: .ofSeat
@@ -127,9 +127,9 @@ public final class ShiftCommand {
         remembered = typing.ours
         try memory.write(remembered)
       }
-      if typing.isWaiting { liveness?.begin() }
+      if typing.needsDaemon { liveness?.begin() }
       for action in actions { try perform(action) }
-      if !typing.isWaiting { liveness?.end() }
+      if !typing.needsDaemon { liveness?.end() }
       if let deadline = typing.deadline {
         timer?.set(at: UInt64(clamping: deadline))
       } else {

@@ -2,16 +2,16 @@ import Glibc
 public import System
 import Terminal
 
-/// A file with the names of the sessions whose Caps Lock is ours, for the next process. It is locked
-/// while this object lasts: two virtual keyboards would undo each other's taps.
+/// A file with the names of the sessions whose Caps Lock is ours, for the next process. It is
+/// locked while this object lasts: two virtual keyboards would undo each other's taps.
 public final class ShiftMemory {
   private let file: FileDescriptor
 
-  /// Opens the file in `folder`, or makes both. Throws the error of `open`, or of `flock` if another
-  /// process has the file.
+  /// Opens the file in `folder`, or makes both. Throws the error of `open`, or of `flock` if
+  /// another process has the file.
   public init(in folder: String) throws(SystemError) {
     mkdir(folder, 0o755)
-    // The service's user owns the folder. Root, who may run this by hand, follows no link of that user.
+    // The service's user owns the folder. Root, if it runs this by hand, follows none of its links.
     file = try .opening("\(folder)/ours", flags: O_RDWR | O_CREAT | O_NOFOLLOW)
     guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
       throw SystemError(
@@ -28,8 +28,8 @@ public final class ShiftMemory {
     return Set(lines.map { String(decoding: $0, as: UTF8.self) })
   }
 
-  /// Writes the names, and a NUL behind them, in one call: a process that is killed leaves either the
-  /// old names or the new ones.
+  /// Writes the names, and a NUL behind them, in one call: a process that is killed leaves either
+  /// the old names or the new ones.
   public func write(_ sessions: Set<String>) throws(SystemError) {
     let text = sessions.sorted().map { "\($0)\n" }.joined() + "\0"
     let number = file.number

@@ -1,17 +1,17 @@
 import KeyboardModes
 
-/// What a virtual keyboard types for the states of Shift: left Shift is down while the state is `on`,
-/// for one shot, and ``CapsLock`` is on while the state is `capsLock`.
+/// What a virtual keyboard types for the states of Shift: left Shift is down while the state is
+/// `on`, for one shot, and ``CapsLock`` is on while the state is `capsLock`.
 ///
-/// | what is known                                | Shift            | Caps Lock                    |
-/// | -------------------------------------------- | ---------------- | ---------------------------- |
-/// | a change to `on`                             | down, for a time | unwanted                     |
-/// | a change to `capsLock`                       | up               | wanted                       |
-/// | a change to another state of Shift           | up               | unwanted                     |
-/// | a change of another machine                  | as it is         | as it is                     |
-/// | the states as they are, without a change     | up               | unwanted                     |
-/// | no daemon, a silent one, or the program ends | up               | unwanted                     |
-/// | no session in front, or one that is locked   | up               | left alone until it is back  |
+/// | what is known                               | Shift            | Caps Lock                   |
+/// | ------------------------------------------- | ---------------- | --------------------------- |
+/// | a change to `on`                            | down, for a time | unwanted                    |
+/// | a change to `capsLock`                      | up               | wanted                      |
+/// | a change to another state of Shift          | up               | unwanted                    |
+/// | a change of another machine                 | as it is         | as it is                    |
+/// | the states as they are, without a change    | up               | unwanted                    |
+/// | no daemon or a silent one; the program ends | up               | unwanted                    |
+/// | no session in front, or one that is locked  | up               | left alone until it is back |
 ///
 /// So a state that was entered unseen has no effect.
 public struct ShiftTyping: Sendable {
@@ -56,7 +56,7 @@ public struct ShiftTyping: Sendable {
   public var isActive: Bool { pressedUntil != nil || caps.phase != .notOurs }
 
   /// Whether a daemon that hangs would leave Shift down, or Caps Lock on.
-  public var isWaiting: Bool {
+  public var needsDaemon: Bool {
     pressedUntil != nil || caps.phase != .notOurs && caps.led != .unknown
   }
 
@@ -78,7 +78,7 @@ public struct ShiftTyping: Sendable {
       let capsAction = [caps.update(led, at: now)].compactMap { $0 }
       if let change, change.machine != .shift { return capsAction }
       return capsAction + enter(change == nil ? nil : states[.shift], at: now)
-    case .unknown(.noDaemon): return lose(at: now)
+    case .unknown(.noDaemon): return loseDaemon(at: now)
     case .unknown(.sessionNotInFront):
       if let session = self.session, caps.phase != .notOurs {
         elsewhere[session] = ![.awaitsOn, .late, .settling(isAnswered: false)].contains(caps.phase)
@@ -90,7 +90,7 @@ public struct ShiftTyping: Sendable {
   }
 
   /// The daemon does not tell of changes any more: its states count as left.
-  public mutating func lose(at now: Int64) -> [Action] {
+  public mutating func loseDaemon(at now: Int64) -> [Action] {
     enter(nil, at: now) + [caps.update(.unknown, at: now)].compactMap { $0 }
   }
 

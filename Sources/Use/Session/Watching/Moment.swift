@@ -22,7 +22,7 @@ public struct Moment: Sendable {
     return Moment(boot: boot, day: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
   }
 
-  /// Microseconds since `time`. An overflow wraps: a daemon that plays a recording may send any time.
+  /// Microseconds since `time`. Overflow wraps: a daemon that plays a recording may send any time.
   func passed(since time: Int64) -> Int64 { boot &- time }
 
   /// The local time of day to the millisecond, such as `15:02:11.042`.

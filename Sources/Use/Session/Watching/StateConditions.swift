@@ -69,7 +69,7 @@ public struct StateConditions: Hashable, Sendable {
   /// Checks the conditions against the daemon's machines: a misspelt state would never match.
   ///
   /// - Returns: the machines that are not there, but may come with another configuration.
-  /// - Throws: `UsageError` for a state that a machine lacks, and for the misspelt name of a machine.
+  /// - Throws: `UsageError` for a state that a machine lacks, and for a machine's misspelt name.
   public func check(_ machines: [MachineMessage]) throws(UsageError) -> [Machine] {
     var missing: [Machine] = []
     for (machine, states) in wanted.sorted(by: { $0.key < $1.key }) {

@@ -124,7 +124,7 @@ public struct WatchView {
     return ("for \(passed / unit.size) \(unit.name)", unit.size - passed % unit.size)
   }
 
-  /// How long until the first of the shown durations changes, in microseconds; `nil` if none is shown.
+  /// How long until a shown duration changes, in microseconds; `nil` if none is shown.
   public func timeToNext(at now: Moment) -> Int64? {
     machines.compactMap { lasting($0, at: now)?.left }.min()
   }
