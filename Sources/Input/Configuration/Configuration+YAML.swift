@@ -8,8 +8,8 @@ extension Configuration {
   /// equal configuration.
   public var yaml: String { lines.map { "\($0)\n" }.joined() }
 
-  /// The lines of ``yaml`` for these files together. A line whose setting is in the files ends in a
-  /// comment with their names.
+  /// The lines of ``yaml`` for these files together. If a line's setting is from some of the files,
+  /// the line ends in a comment with the names of these files.
   ///
   /// - Parameter warn: receives the warnings; see ``init(merging:warn:)``.
   public static func annotatedYAML(
@@ -51,7 +51,7 @@ extension Configuration {
       + section("  bindings:", bindingLines(of: 0).map { "    \($0)" })
   }
 
-  /// The bindings of the machine with this index, a line for each event.
+  /// The lines for the bindings of the machine with this index.
   private func bindingLines(of machine: Int) -> [String] {
     let table = settings.machines[machine].table
     return table.events.flatMap { event in
@@ -143,7 +143,7 @@ extension Node {
 }
 
 extension Timing {
-  /// What follows the chord in a binding.
+  /// The text after the chord in a binding.
   fileprivate var suffix: String {
     switch self {
     case .press: ""

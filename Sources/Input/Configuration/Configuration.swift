@@ -31,7 +31,7 @@ public struct Configuration: Hashable, Sendable {
   public init() {}
 
   /// Reads the file at `path` and its drop-ins; see ``ConfigurationText/all(of:mayWait:)``. Throws
-  /// why a file cannot be read, or the errors in the files.
+  /// the reason if a file cannot be read, otherwise the errors in the files.
   ///
   /// - Parameter warn: receives the warnings about valid files; see ``init(merging:warn:)``.
   public static func load(
@@ -40,7 +40,7 @@ public struct Configuration: Hashable, Sendable {
     try Configuration(merging: try ConfigurationText.all(of: path, mayWait: mayWait), warn: warn)
   }
 
-  /// Parses the text of one file, and throws the errors in it. They name the file `file`.
+  /// Parses the text of one file, and throws its errors. The errors call the file `file`.
   public init(
     parsing bytes: [UInt8], file: String, warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) {

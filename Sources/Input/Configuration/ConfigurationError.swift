@@ -2,13 +2,13 @@ public import Terminal
 
 /// An error in a configuration, with its position.
 public struct ConfigurationError: Error, Hashable, TerminalTextConvertible {
-  /// The file, as the user named it.
+  /// The name of the file.
   public let file: String
   /// The position; `nil` if the error concerns the whole file.
   public let mark: Mark?
   /// What is wrong, in words.
   public let message: String
-  /// The line of the file, and a mark below the wrong text; `nil` where it cannot be shown.
+  /// The line of the file, and a mark below the wrong text; `nil` if the line cannot be shown.
   let excerpt: TerminalText?
 
   /// `keymoded.yaml:3:14: unknown key …`
@@ -45,16 +45,16 @@ public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
     omitted = faults.count - errors.count
   }
 
-  /// A line for each error and, if errors were omitted, one with their number.
-  public var lines: [TerminalText] { errors.map(\.text) + rest }
+  /// A line for each error and, if errors were omitted, a line with their number.
+  public var lines: [TerminalText] { errors.map(\.text) + omission }
 
   /// The errors, each with the line of its file and a mark below the wrong text.
   public var text: TerminalText {
     let shown = errors.flatMap { [$0.text, $0.excerpt].compactMap(\.self) }
-    return (shown + rest).joined(separator: "\n")
+    return (shown + omission).joined(separator: "\n")
   }
 
-  private var rest: [TerminalText] {
+  private var omission: [TerminalText] {
     guard omitted > 0, let file = errors.first?.file else { return [] }
     let place: TerminalText = errors.last?.file == file ? "\(file): " : ""
     return ["\(place)\(omitted) more error\(omitted == 1 ? "" : "s")"]
@@ -62,13 +62,13 @@ public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
 }
 
 extension Mark {
-  /// The longest line that is shown: it should fit into a terminal.
+  /// The longest line of an excerpt, in bytes: it should fit into a terminal.
   private static let longestLine = 120
 
   /// The line, and a mark below this part of it; `nil` for a line that is empty, too long, or has
   /// characters that may be wider or narrower than others.
   func excerpt(of lines: [Substring]) -> TerminalText? {
-    // The length first: to search a line of 1 MiB for each error takes longer than all else.
+    // Checks the length first: a line may have 1 MiB, and searching it for each error takes long.
     guard lines.indices.contains(line - 1), lines[line - 1].utf8.count <= Self.longestLine else {
       return nil
     }
@@ -80,8 +80,8 @@ extension Mark {
   }
 }
 
-/// An error or a warning about a file. There can be as many as values, and a message may need a
-/// search for a similar name, so a message is made only when it is reported.
+/// An error or a warning about a file. A file can have one for each value, and a message may need a
+/// search for a similar name. So a message is made only when it is reported.
 struct Fault {
   let mark: Mark
   let message: () -> String

@@ -9,8 +9,8 @@ import Keyboards
 ///         startTalking: [F9]
 ///         stopTalking: [F9 release]
 extension ConfigurationReader {
-  /// Reads the table and the bindings; returns whether the table has no errors. If it has some, the
-  /// bindings are not read, because it is unknown which names of events are right.
+  /// Reads the table and the bindings; returns whether the table has no errors. If it has errors,
+  /// the bindings are not read, because the valid names of events are unknown.
   mutating func readKeyboard(_ node: Node) -> Bool {
     let values = members(of: node, "keyboard", known: SettingNames.keyboard)
     guard values["table"].map({ readTable($0) }) ?? true else { return false }
@@ -27,18 +27,18 @@ extension ConfigurationReader {
     return true
   }
 
-  /// Reads the bindings of the machine with this index, whose table is known.
+  /// Reads the bindings of the machine with this index. Its table must be in the settings already.
   ///
   /// - Parameters:
   ///   - kind: what messages call the events of the machine.
-  ///   - first: the first file whose names have to be known.
+  ///   - first: the first file in which unknown names are errors.
   mutating func readBindings(
     _ bindings: Node, of machine: Int, each kind: String, since first: Int = 0
   ) {
     let table = configuration.settings.machines[machine].table
     let lists = members(
       of: bindings, "bindings", known: table.sentEventNames, each: kind, since: first)
-    // An event without a value keeps its default keys; an empty list removes them.
+    // An event without a value keeps its default chords; an empty list removes them.
     let named = table.events.filter {
       lists[table.name(ofEvent: $0)].map { !$0.isEmpty } ?? false
     }
@@ -85,7 +85,7 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// Warns if only the release of a chord is bound: perhaps the press is bound to another key.
+  /// Warns if only the release of a chord is bound: the user may have misspelt the chord.
   /// Warns too if the press and the release send the same event. Such an event enters a state and
   /// leaves it; if another key leaves the state before the release, the release enters it again.
   private mutating func warnOfRelease(by binding: BoundChord, of machine: Int) {
@@ -119,7 +119,7 @@ extension ConfigurationReader {
     return chord(keys, names, withAny: isAny, at: node).map { ($0, timing) }
   }
 
-  /// The timing that the text after a chord names.
+  /// The timing that the text after a chord names; `nil` after an error.
   private mutating func timing(_ text: String, at node: Node) -> Timing? {
     let words = text.split(separator: " ").map { $0.lowercased() }
     switch words {
@@ -137,7 +137,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// The chord of `keys`, which the file calls by these names.
+  /// The chord of `keys`; `nil` after an error. The file calls the keys by these `names`.
   private mutating func chord(
     _ keys: [KeyCode], _ names: [String], withAny isAny: Bool, at node: Node
   ) -> Chord? {

@@ -1,6 +1,6 @@
 import KeyboardModes
 
-/// The machines of the user's own:
+/// The user's own machines:
 ///
 ///     machines:
 ///       talk:
@@ -12,9 +12,9 @@ import KeyboardModes
 ///           press: [Any+F9]
 ///           release: [Any+F9 release]
 ///
-/// The states are the keys of `rows`; the events are those of its rows.
+/// The names in `rows` are the states. The names in each state, except `after 10m`, are events.
 extension ConfigurationReader {
-  /// Reads the machines, and returns whether their tables have no errors.
+  /// Reads the machines, and returns whether they and their bindings have no errors.
   mutating func readMachines(_ node: Node) -> Bool {
     guard case .mapping(let pairs) = node.content else {
       if !node.isEmpty {
@@ -59,7 +59,7 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// The table of a machine; `nil` after an error.
+  /// The table of a machine; `nil` after any error except an unreachable state.
   private mutating func table(
     _ parts: [String: Node], of name: String, at machine: Node
   ) -> StateTable? {
@@ -123,7 +123,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// The names of these nodes; reports invalid and repeated names, and too many.
+  /// The names of these nodes; reports invalid names, repeated names, and too many names.
   private mutating func names(_ nodes: [Node], _ what: String) -> [String] {
     var names: [String] = []
     var known: Set<String> = []

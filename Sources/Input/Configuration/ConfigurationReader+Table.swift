@@ -89,7 +89,7 @@ extension ConfigurationReader {
     return names
   }
 
-  /// Whether `text` can be the name of a state or an event; reports if not.
+  /// Whether `text` can be the name of a state or an event; reports an error if not.
   mutating func isUsable(_ text: String, at node: Node) -> Bool {
     if !isName(text) {
       fail(
@@ -103,8 +103,8 @@ extension ConfigurationReader {
     return false
   }
 
-  /// Whether `text` is a name that fits unescaped into JSON, the name of a unit and a class of CSS,
-  /// and into the memory that keeps the states.
+  /// Whether `text` needs no escapes in JSON, in the name of a unit and in a class of CSS, and is
+  /// short enough for the memory that keeps the states.
   private func isName(_ text: String) -> Bool {
     guard let first = text.utf8.first, text.utf8.count <= StateTable.longestName else {
       return false
@@ -170,7 +170,7 @@ extension ConfigurationReader {
     return (Node(content: .mapping(byEvents), mark: node.mark), timeout)
   }
 
-  /// Reports circles that consist of rows by time: after a suspend, one would be walked many times.
+  /// Reports circles of rows by time: after a suspend, a machine would walk a circle many times.
   mutating func checkCircles(_ timeouts: [String: StateTable.Timeout], at node: Node) {
     for state in timeouts.keys.sorted() {
       var path = [state]
@@ -190,8 +190,8 @@ extension ConfigurationReader {
 
   /// Reports listed states that are unreachable, and listed events that no row uses.
   private mutating func reportUnused(in table: StateTable.Source, states: [Name], events: [Name]) {
-    // A table with all shipped rows extends the shipped one, even if it has `replaces: true`, like
-    // that of `--print-config`. Shipped states that are unreachable in it are no fault.
+    // A table with all shipped rows extends the shipped table, even with the `replaces: true` that
+    // `--print-config` writes. Shipped states that are unreachable in such a table are no fault.
     let shipped = StateTable.standard
     let isExtended = shipped.rows.allSatisfy(table.rows.contains)
     let unreachable = Set(configuration.settings.keyboard.unreachableStates)

@@ -20,7 +20,7 @@ struct ConfigurationReader {
   var configuration = Configuration()
   private(set) var faults: [Fault] = []
   private(set) var warnings: [Fault] = []
-  /// The index of the file whose table replaces those of the files before it.
+  /// The index of the file whose table replaces the tables of earlier files; 0 if there is none.
   var replacingFile = 0
 
   mutating func fail(_ message: @autoclosure @escaping () -> String, at node: Node) {
@@ -44,7 +44,7 @@ struct ConfigurationReader {
     let areMachinesKnown = sections["machines"].map { readMachines($0) } ?? true
     if let devices = sections["devices"] { readDevices(devices) }
     if let debounce = sections["debounce"] { readDebounce(debounce) }
-    // The names in `leds` are states, and the tables may add some.
+    // The names in `leds` are states, and the tables may add states.
     if isKeyboardKnown, areMachinesKnown, let leds = sections["leds"] { readLEDs(leds) }
     readLocks(sections["locks"], leds: sections["leds"])
   }
@@ -111,7 +111,7 @@ struct ConfigurationReader {
     return patterns
   }
 
-  /// Longer than any switch bounces, and shorter than people take from a release to the next press.
+  /// Switches bounce for a shorter time, and people take longer from a release to the next press.
   private static let longestDebounce = Duration.milliseconds(100)
 
   private mutating func readDebounce(_ node: Node) {
@@ -161,7 +161,7 @@ extension ConfigurationReader {
   /// - Parameters:
   ///   - what: the name of the mapping in messages.
   ///   - kind: what its names are: setting, state or event.
-  ///   - first: the first file whose names have to be known; unknown names before it are ignored.
+  ///   - first: the first file in which unknown names are errors; earlier files may have them.
   mutating func members(
     of node: Node, _ what: String, known: [String], each kind: String = "setting",
     since first: Int = 0

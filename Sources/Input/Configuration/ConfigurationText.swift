@@ -4,7 +4,7 @@ import Terminal
 
 /// A file of a configuration.
 public struct ConfigurationText: Hashable, Sendable {
-  /// The name, as the user gave it.
+  /// The name of the file in messages.
   public let name: String
   /// The text.
   public let bytes: [UInt8]
@@ -26,8 +26,8 @@ public struct ConfigurationText: Hashable, Sendable {
   ///
   /// If `path` is `nil`, reads ``Configuration/systemPath``, which may be missing. A file that the
   /// user named may be missing only if it has drop-ins.
-  /// Throws if a file cannot be read, if there are more than ``mostDropIns``, or if all files
-  /// together are larger than ``sizeLimit``.
+  /// Throws if a file cannot be read, if there are more drop-ins than ``mostDropIns``, or if all
+  /// files together are larger than ``sizeLimit``.
   ///
   /// - Parameter mayWait: whether the file may be one that the call waits for, such as a pipe.
   public static func all(

@@ -60,7 +60,7 @@ enum OtherKeyName {
     Prog3=launch3 Prog4=launch4 F14=launch5 F15=launch6 F16=launch7 F17=launch8 F18=launch9
     """)
 
-  /// The short name before each equals sign, by each of the names after it.
+  /// Maps each name after an equals sign to the short name before the sign.
   private static func table(_ text: String) -> [String: String] {
     text.split { $0.isWhitespace }.reduce(into: [:]) { names, entry in
       let parts = entry.split(separator: "=")

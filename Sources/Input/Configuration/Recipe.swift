@@ -2,7 +2,7 @@ import Keyboards
 public import System
 public import Terminal
 
-/// A drop-in that comes with keymoded, which a person may install with a key of her own.
+/// A drop-in that comes with keymoded. A person may install it with a key of her own.
 public struct Recipe: Sendable {
   /// The name of its file without `.yaml`.
   public let name: String
@@ -19,7 +19,7 @@ public struct Recipe: Sendable {
     }
   }
 
-  /// What it does: the first sentence of the comment that it begins with.
+  /// What the recipe does: the first sentence of the comment at its beginning.
   public var summary: String {
     let comment = text.split(separator: "\n").prefix { $0.hasPrefix("#") }
       .map { $0.drop { "# ".contains($0) } }.joined(separator: " ")
@@ -44,7 +44,7 @@ public struct Recipe: Sendable {
       character.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false
     }
     var result = text
-    // From the end, so that the places before stay valid.
+    // Replaces from the end, so that the earlier places stay valid.
     for place in text.places(of: own).reversed() {
       let (before, after) = (text[..<place.lowerBound], text[place.upperBound...])
       guard !isInName(before.last), !isInName(after.first) else { continue }

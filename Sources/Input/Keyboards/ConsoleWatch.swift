@@ -1,8 +1,8 @@
 import Glibc
 import System
 
-/// Tells when another virtual terminal comes to the front. Each has a Caps Lock of its own. The
-/// kernel switches the LEDs at once, but tells a keyboard's readers only with its next event.
+/// Tells when another virtual terminal comes to the front. Each terminal has its own Caps Lock. The
+/// kernel switches the LEDs at once, but a keyboard reports this only with its next event.
 final class ConsoleWatch {
   /// A file with the name of the terminal in front.
   private let active: FileDescriptor
@@ -18,7 +18,7 @@ final class ConsoleWatch {
     }
   }
 
-  /// The kernel tells of the next switch only once the name has been read.
+  /// The kernel reports the next switch only after the name has been read.
   private func readName() {
     withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) {
       _ = pread(active.number, $0.baseAddress, $0.count, 0)

@@ -8,10 +8,10 @@ final class DeviceFinder {
   struct Node {
     /// Its path, such as `/dev/input/event3`.
     let path: String
-    /// The kind that udev assigned; `nil` without udev, when only the device itself tells its kind.
+    /// The kind that udev assigned; `nil` without udev: then only the opened device tells its kind.
     let kind: DeviceKind?
-    /// Whether udev's rules exclude it, by the property `KEYMODED_IGNORE`, or because it belongs to
-    /// another seat than the first.
+    /// Whether udev's rules exclude the node: by the property `KEYMODED_IGNORE`, or by a seat other
+    /// than `seat0`.
     let isIgnored: Bool
 
     fileprivate init(_ device: UdevDevice) {
@@ -52,10 +52,10 @@ final class DeviceFinder {
     _ loop: EventLoop, in places: Places, changed: @escaping () -> Void
   ) throws(SystemError) {
     let timer = try loop.addTimer(handler: changed)
-    // A later report does not delay the timer: many reports could do so for ever.
+    // A later report does not delay the timer: otherwise many reports could delay it for ever.
     let report = { if !timer.isEnabled { timer.set(after: Self.patience) } }
-    // If udev runs, wait for its message: only then are its rules applied, and a node that they
-    // exclude must not even be opened.
+    // If udev runs, waits for its message, because udev has applied its rules by then: a node that
+    // the rules exclude must not even be opened.
     if access(places.udev, F_OK) == 0 {
       backend = .udev(try DeviceMonitor(loop, changed: report))
     } else {

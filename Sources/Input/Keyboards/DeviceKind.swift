@@ -28,8 +28,8 @@ struct DeviceKind: OptionSet, Hashable {
   }
 
   /// The kind as the device describes itself, if udev does not run or the user named the path.
-  /// Keyboards and keys are as in udev. A pointer has a button of a mouse, and none of a tablet or
-  /// a game pad. Its axes do not matter, because only its buttons are followed.
+  /// Keyboards and keys are as in udev. A pointer has a button of a mouse, but no button of a
+  /// tablet or a game pad. Its axes do not matter, because only its buttons are followed.
   init(_ device: DeviceDescription) {
     let keys = device.keys
     func has(_ ranges: ClosedRange<UInt16>...) -> Bool {
@@ -38,7 +38,7 @@ struct DeviceKind: OptionSet, Hashable {
     self = []
     // As in udev, a keyboard has every key from `KEY_ESC` (1) to `KEY_S` (31).
     if (1...31).allSatisfy({ has($0...$0) }) { insert(.keyboard) }
-    // The codes of buttons, `BTN_*`, lie between these.
+    // The codes of buttons, `BTN_*`, lie between and above these ranges.
     if has(0...0xff, 0x160...0x21f, 0x230...0x2bf) { insert(.keys) }
     let isTablet = has(0x100...0x101, 0x140...0x140, 0x14b...0x14b)
     let isGamePad = has(0x120...0x13f, 0x220...0x223, 0x2c0...0x2e7)

@@ -10,8 +10,8 @@ public enum DeviceRole: Hashable, Sendable {
   case keys
   /// The buttons of a pointer, and nothing else that it sends.
   case pointer
-  /// The lock LEDs alone, of the virtual keyboard that presses Shift for the user: its keys are not
-  /// pressed by a person.
+  /// Only the lock LEDs of the virtual keyboard that presses Shift for the user: no person presses
+  /// its keys.
   case leds
 }
 
@@ -22,8 +22,8 @@ extension Keyboards.Selection {
     return !kind.isDisjoint(with: pointers ? [.keyboard, .keys, .pointer] : [.keyboard, .keys])
   }
 
-  /// What a device of this kind is followed for, by whether the rules allow it; `nil` if it is not
-  /// selected. The rules do not apply to the virtual Shift.
+  /// What a device of this kind is followed for; `nil` if it is not selected. `isAllowed` tells
+  /// whether some rules allow the device. The rules do not apply to the virtual Shift.
   func role(
     of kind: DeviceKind, isAllowed: (DeviceRules) -> Bool, isVirtualShift: Bool = false
   ) -> DeviceRole? {

@@ -7,17 +7,17 @@ extension Keyboards {
   /// After this many events, at the next end of a frame, the other devices are served.
   private static let eventsPerTurn = 64
 
-  /// The end of a device waits for the events of other devices, for at most this many reads. So
-  /// many reads return more events than the kernel keeps for a device.
+  /// The end of a device waits for the events of other devices, for at most this many reads. They
+  /// return more events than the kernel keeps for a device.
   private static let mostDelays = 64
 
   /// A key is read at most this long after its time stamp, in microseconds. The kernel takes far
   /// less, and the delay is too short to notice.
   public static let lateness: Int64 = 1000
 
-  /// How long after a press of a lock key or a switch of consoles the kernel is asked for the LEDs,
-  /// in microseconds: first, and last. Most desktops have switched them after the first delay; Xorg
-  /// takes a second and more for a switch of consoles.
+  /// The first and the last delay before the kernel is asked for the LEDs, in microseconds. Each
+  /// delay begins when the one before ends. Most desktops have switched the LEDs after the first
+  /// delay, but Xorg takes a second and more for a switch of consoles.
   private static let lockDelays: ClosedRange<Int64> = 50_000...3_200_000
 
   /// The time on the clock that stamps the keys.
@@ -47,8 +47,8 @@ extension Keyboards {
   /// are read, one after the other, wait until all devices have been read again, so that no event
   /// overtakes an earlier one.
   ///
-  /// - Parameter batch: ``Batch/reached`` is then the time up to which the kernel's events have all
-  ///   been handed over, and ``Batch/noInputBefore`` is ``lateness`` before it.
+  /// - Parameter batch: its ``Batch/reached`` becomes the time up to which all events of the kernel
+  ///   have been handed over, and its ``Batch/noInputBefore`` is earlier by ``lateness``.
   public func read(into batch: inout Batch) {
     let (limit, ended) = readAll()
     waiting.take(upTo: limit, into: &pending)
@@ -60,7 +60,7 @@ extension Keyboards {
     while !pending.isEmpty { pending.removeLast() }
     batch.reached = limit
     batch.noInputBefore = Time(microseconds: limit.microseconds - Self.lateness)
-    // Events in `waiting` or in libevdev's queue do not make a descriptor readable, so call again.
+    // Events in `waiting` or in libevdev's queue do not make a descriptor readable.
     if !waiting.isEmpty || isMoreLeft { watch?.continuation.callSoon() }
   }
 
@@ -115,8 +115,8 @@ extension Keyboards {
     }
   }
 
-  /// Asks for the lock LEDs after a while and again after longer ones, because the desktop or the
-  /// kernel switches them late.
+  /// Asks for the lock LEDs after a short delay, and again after longer delays, because the desktop
+  /// or the kernel switches the LEDs late.
   func askForLEDsSoon() {
     askForLEDs(after: Self.lockDelays.lowerBound)
   }

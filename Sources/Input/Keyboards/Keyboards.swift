@@ -39,8 +39,8 @@ public final class Keyboards {
   /// Inputs that were read but not handed over yet, by the indices of ``followed``.
   @exclusivity(unchecked) var waiting = FrameQueues()
 
-  /// The inputs of the next batch: first those of devices that came or went since the last batch,
-  /// then those that are read.
+  /// The inputs of the next batch. Devices that come or go between two batches add inputs here; a
+  /// read adds all others.
   @exclusivity(unchecked) var pending: [Controller.Input] = []
   @exclusivity(unchecked) private var reports: [Report] = []
 
@@ -52,18 +52,18 @@ public final class Keyboards {
   var delayedEnds = 0
 
   /// How many devices were ever opened and followed.
-  private var opened = 0
+  private var openedCount = 0
   private let places: DeviceFinder.Places
   private(set) var watch: Watch?
   private var unopened: [String: SystemError] = [:]
-  /// The nodes of devices that have no role, with the node's status when it was opened.
+  /// The nodes of devices that have no role, with the status of each node when it was opened.
   private var unused: [String: NodeStatus] = [:]
   private var leds = LEDCommand()
   /// Whether the devices that were present at the start are open.
   private var hasStarted = false
 
   /// The time up to which all devices have been read. An input without a time of its own gets
-  /// this one: it comes after the keys that were handed over, and before all later ones.
+  /// this time: the input comes after the keys that were handed over, and before all later keys.
   var reached = Time(microseconds: 0)
 
   /// Whether the kernel is asked for the lock LEDs once all devices have been read: another
@@ -79,7 +79,7 @@ public final class Keyboards {
     let continuation: EventSource
     /// Asks for the lock LEDs some time after a press of a lock key.
     let lockTimer: EventSource
-    /// Sets the timer after a switch of consoles too.
+    /// Sets `lockTimer` after a switch of consoles.
     let consoles: ConsoleWatch?
     var finder: DeviceFinder?
   }
@@ -93,7 +93,7 @@ public final class Keyboards {
     (self.selection, self.places) = (selection, places)
   }
 
-  /// The devices that are followed, in the order of opening, and what for.
+  /// The devices that are followed, in the order of opening, and their roles.
   public var devices: [(device: InputDevice, role: DeviceRole)] {
     followed.map { ($0.device, $0.role) }
   }
@@ -187,7 +187,7 @@ extension Keyboards {
     case .named(let paths):
       for path in paths where followedDevice(at: path) == nil { open(path, nil) }
     case .all:
-      // Keyboards first: a recorder writes the first device's events straight into its recording.
+      // Opens keyboards first: a recorder writes the first device's events straight into its file.
       var others: [DeviceFinder.Node] = []
       try watch?.finder?.forEachPresent { node in
         if node.kind?.contains(.keyboard) == false { others.append(node) } else { follow(node) }
@@ -206,14 +206,14 @@ extension Keyboards {
       let kind = node.kind ?? present.kind
       let role = isHopeless ? nil : self.role(of: present.device, kind)
       guard role != present.role else { return }
-      // The role decides which keys the kernel delivers, so a change of it opens the device anew.
+      // The role decides which keys the kernel delivers, so a device with a new role is reopened.
       letGo(present, .released(present.id, present.device))
     }
     if isHopeless {
       unopened[node.path] = nil
       return
     }
-    // Closing a device takes the kernel milliseconds, so one without a role is opened only once.
+    // The kernel takes milliseconds to close a device, so one without a role is opened only once.
     if let known = unused[node.path], known == NodeStatus(node.path, node.kind) { return }
     open(node.path, node.kind)
   }
@@ -256,7 +256,7 @@ extension Keyboards {
       try follow(device, kind, role)
       unopened[path] = nil
     } catch {
-      // It has gone, perhaps since it was listed.
+      // The device has gone, perhaps since it was listed.
       if hasStarted, [ENOENT, ENODEV].contains(error.code) { return }
       // The same node can appear more than once; report the same error only once.
       if unopened.updateValue(error, forKey: path) != error { reports.append(.failed(error)) }
@@ -267,8 +267,8 @@ extension Keyboards {
     _ device: InputDevice, _ kind: DeviceKind, _ role: DeviceRole
   ) throws(SystemError) {
     try watch?.loop.addUrgent(device.fileDescriptor)
-    let id = DeviceID(order: opened, parent: parent(of: device))
-    opened += 1
+    let id = DeviceID(order: openedCount, parent: parent(of: device))
+    openedCount += 1
     var keyboard = FollowedDevice(
       id: id, device: device, kind: kind, role: role, leds: DeviceLEDs(of: device))
     for key in device.keysDown { keyboard.note(key, isDown: true, at: Self.now) }
@@ -306,7 +306,7 @@ extension Keyboards {
   }
 }
 
-/// The identity, the permissions and the kind of a node: if they are equal, nothing has changed.
+/// The identity, the time of the last change, also of permissions, and the kind of a node.
 private struct NodeStatus: Equatable {
   let device: dev_t
   let inode: ino_t

@@ -13,7 +13,7 @@ struct Command {
   let purpose: String
   /// Two examples, and what they do.
   let examples: [(line: String, meaning: String)]
-  /// Does it, and returns the exit status.
+  /// Runs the command, and returns the exit status.
   let run: @Sendable (Invocation) throws -> Int32
 
   init(

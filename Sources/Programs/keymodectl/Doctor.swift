@@ -29,7 +29,7 @@ func doctor(_ invocation: Invocation) throws -> Int32 {
 
 /// Has a function for each thing that `keymodectl doctor` looks at.
 private struct Doctor {
-  /// Whether it is right, if that is known, and a text. If it is wrong, the text says what helps.
+  /// Whether a thing is right, `nil` if that is unknown. If it is wrong, the text says what helps.
   typealias Finding = (isRight: Bool?, text: TerminalText)
 
   private let address: DaemonAddress
@@ -98,7 +98,7 @@ private struct Doctor {
     return text.isEmpty ? (nil, "'sudo keymodectl devices' shows them") : (true, "\(text)")
   }
 
-  /// Whether a press changes a state. Nothing is said of which key it was.
+  /// Whether a press changes a state. The finding does not say which key it was.
   func key() throws -> Finding {
     let canAsk = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
     guard canAsk, case .success = states else { return (nil, "can be asked for on a terminal") }
@@ -108,7 +108,7 @@ private struct Doctor {
       run.perform {
         let update = try update.get()
         if case .change = update { run.end(true) }
-        // A press before the first states would not be told.
+        // The daemon would not report a press before the first states.
         guard case .states = update, !hasAsked else { return }
         hasAsked = true
         complain("press Shift, and release it, within 10 seconds")

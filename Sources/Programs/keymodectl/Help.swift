@@ -74,7 +74,7 @@ private let generalOptions: TerminalText =
   [entry("-h, --help", "print help"), entry("-V, --version", "print the version")]
   .joined(separator: "\n")
 
-/// A name and, beside it, its meaning, in lines of at most 79 columns.
+/// A name and, beside or below it, its meaning in lines of at most 79 columns.
 func entry(_ name: String, _ meaning: String) -> TerminalText {
   let column = 27
   let margin = String(repeating: " ", count: column)

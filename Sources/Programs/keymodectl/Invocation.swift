@@ -15,7 +15,7 @@ struct Invocation {
   var asJSON: Bool { arguments.has("--json") }
   /// Whether to wait for a daemon if none runs.
   var mayWait: Bool { !arguments.has("--no-wait") }
-  /// Whether to act in a session that is not in front, too.
+  /// Whether to act even in a session that is not in front.
   var anySession: Bool { arguments.has("--any-session") }
 
   /// - Throws: `UsageError` if the value of `--timeout` is no time.
@@ -33,8 +33,8 @@ struct DaemonAddress {
   private let deadline: SuspendingClock.Instant
 
   /// - Parameters:
-  ///   - directory: the folder; by default the one that every client finds.
-  ///   - timeout: the time limit, from now on; by default that of every client.
+  ///   - directory: the folder; by default the folder that every client uses.
+  ///   - timeout: the time limit, from now on; by default the limit of every client.
   init(_ directory: String?, timeout: Duration?) {
     self.directory = Client.directory(directory)
     deadline = .now.advanced(by: timeout ?? Client.usualPatience)

@@ -37,8 +37,8 @@ func permitted(_ command: TerminalText, _ body: () throws -> Int32) throws -> In
   } catch let error as SystemError where error.code == EACCES && error.operation == "open" {
     let message: TerminalText =
       "\(error):\nonly root and members of the group 'input' may read keyboards"
-    // Root is refused only if it lacks capabilities, and sudo gives it none. Membership in the
-    // group is not advised, because it lets every program of the user read what is typed.
+    // Root is refused only if it lacks capabilities, and sudo does not add any. The message does
+    // not advise to join the group: every program of a member could read what is typed.
     complain(
       geteuid() == 0 ? message : "\(message);\n'sudo keymodectl \(command)' reads them as root")
     return ExitStatus.permissionDenied

@@ -6,7 +6,7 @@ import Terminal
 import Wire
 
 /// `keymodectl __names KIND`, for the completions of shells: prints the names of a kind, each with
-/// a tab and what it means. The daemon knows them; without one, the configuration does.
+/// a tab and what it means. The daemon tells the names; without a daemon, the configuration does.
 ///
 /// The kinds are `recipes`, `events`, the name of a machine for its states, `machines`, and
 /// `conditions`, such as `shift=on`.

@@ -57,7 +57,7 @@ func recipe(_ invocation: Invocation) throws -> Int32 {
 }
 
 /// Writes `text` to a file in a folder, or removes the file if `text` is `nil`. If the program is
-/// killed, the file is old or new. The next call removes a draft that is left; no daemon reads it.
+/// killed, the file is old or new. The next call removes a draft that is left; daemons skip drafts.
 private func replace(_ file: String, in folder: String, by text: String?) throws(SystemError) {
   // The service runs as another user, who must be able to read the file whatever root's umask is.
   umask(0o022)
@@ -85,7 +85,7 @@ private func replace(_ file: String, in folder: String, by text: String?) throws
   }
 }
 
-/// The recipes that are installed with this program; for a build folder, those of the sources.
+/// The recipes that are installed with this program; in a build folder, the recipes of the sources.
 func installedRecipes() throws(SystemError) -> [Recipe] {
   let program = realpath("/proc/self/exe", nil).map { path in
     defer { free(path) }

@@ -89,8 +89,8 @@ private func replay(_ arguments: Arguments, drawing isDrawing: Bool) throws -> R
   return Replay(settings: settings, from: from, until: until, drawing: isDrawing)
 }
 
-/// Replays a recording to its end, and prints the changes. If it has a fault, the changes before it
-/// come first, also where standard output and standard error are one stream.
+/// Replays a recording to its end, and prints the changes. The changes before a fault come before
+/// its message, even if standard output and standard error are one stream.
 ///
 /// - Parameter file: the name of the recording in the output; `nil` without `--each`.
 private func print(
@@ -102,7 +102,7 @@ private func print(
     StateMessage(
       instance: "replay", time: time, states: states, shiftTrigger: replay.settings.shiftTrigger)
   }
-  // Lines that name their recording are only changes, so that many recordings make one table.
+  // With `--each`, all JSON lines are changes, so that the recordings together make one table.
   let tellsStates = asJSON && file == nil
   var hasPrintedStart = false
   do {
@@ -130,7 +130,7 @@ private func print(
     try output.line(json: state(states, at: time))
   } else if !asJSON {
     let time = replay.clock.shown(time)
-    // Without the locks that are unknown: most recordings have no LEDs.
+    // Leaves out the locks that are unknown: most recordings have no LEDs.
     try output.line(
       ChangeLine.text(of: states, at: time, for: states.shown(withLocks: .off, .on)))
   }

@@ -3,7 +3,7 @@ import Session
 import System
 import Terminal
 
-/// `keymodectl shift`: a virtual keyboard that types what the states of Shift say, until a signal
+/// `keymodectl shift`: runs a virtual keyboard that follows the states of Shift, until a signal
 /// ends it.
 func shift(_ invocation: Invocation) throws -> Int32 {
   let arguments = invocation.arguments

@@ -33,7 +33,7 @@ func watch(_ invocation: Invocation) throws -> Int32 {
   guard operands.count <= 1 else { throw UsageError("watch takes one machine at most") }
   let machine = try operands.first.map(Machine.init(argument:))
   let given = ["--json", "--lines", "--waybar", "--format"].filter(arguments.isGiven)
-  // --waybar prints what --format makes as JSON.
+  // `--waybar` puts the text of `--format` into JSON, so these two go together.
   guard given.count < 2 || given == ["--waybar", "--format"] else {
     throw UsageError("\(given[0]) and \(given[1]) cannot be used together")
   }
@@ -58,7 +58,7 @@ func watch(_ invocation: Invocation) throws -> Int32 {
   return try untilUnread(request, of: request.machines) { try lines.take($0) }
 }
 
-/// Warns if there is no machine of this name, but another configuration may bring it.
+/// Warns if there is no machine of this name: a later configuration may have it.
 ///
 /// - Throws: `UsageError` if the name is misspelt.
 private func checkIsKnown(_ machine: Machine, _ arguments: Arguments) throws {
@@ -75,7 +75,7 @@ private func checkIsKnown(_ machine: Machine, _ arguments: Arguments) throws {
 /// Follows the daemon until standard output has no reader. Otherwise a watch would outlive a status
 /// bar that was killed, because the watch may have nothing to write for hours.
 ///
-/// - Parameter retries: whether to try again where waiting does not help, as for an invalid reply.
+/// - Parameter retries: whether to try again after an error, such as an invalid reply, or to throw.
 private func untilUnread(
   _ request: WatchRequest, of machines: Set<Machine>?, retries: Bool = false,
   _ take: @escaping (Update) throws -> Void
@@ -97,8 +97,8 @@ private func untilUnread(
   return try run.untilEnd(keeping: daemon, reader)
 }
 
-/// Prints a line for the states and one for each change, until the daemon ends. A program that
-/// reads them can then start another watch.
+/// Prints a line for the states and a line for each change, until the daemon ends. A program that
+/// reads the lines can then start another watch.
 private final class WatchedLines {
   private let request: WatchRequest
   private let asJSON: Bool

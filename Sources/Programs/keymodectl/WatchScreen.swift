@@ -11,8 +11,8 @@ final class WatchScreen {
   private let request: WatchRequest
   private let run: MainLoop<Int32>
   private var view: WatchView
-  /// Whether the view has taken the terminal: not before the first update, so that an error is
-  /// shown as a message rather than behind an empty screen.
+  /// Whether the view has taken the terminal. The first update takes it, so that an earlier error
+  /// is shown as a message, not behind an empty screen.
   private var isOpen = false
   private var shown: [TerminalText] = []
   /// Draws again when a shown duration changes.
@@ -27,7 +27,7 @@ final class WatchScreen {
 
   /// Shows the live view until the user ends it.
   ///
-  /// - Throws: `ClientError` if waiting for the daemon is no help, or not allowed.
+  /// - Throws: `ClientError` if waiting for the daemon does not help, or is not allowed.
   func show() throws -> Int32 {
     let loop = run.loop
     let signals = try loop.addSignals([SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]) {

@@ -1,6 +1,6 @@
 /// How files are merged: see DROP-INS in keymoded.yaml(5).
 extension Node {
-  /// A later file adds to these lists; it replaces all others.
+  /// A later file adds to these lists, but replaces all other lists.
   private static let united = ["keyboard.table.states", "keyboard.table.events", "devices.ignore"]
 
   /// The mappings that are merged name by name; `*` is any state or machine. The empty path is the
@@ -16,8 +16,8 @@ extension Node {
 
   /// The values of several files as one.
   ///
-  /// The mappings in `groups` are merged. Any other value replaces that of an earlier file, unless
-  /// it is empty. A table that replaces the shipped one replaces earlier files' tables, too. Two
+  /// Merges the mappings in `groups`, and joins the lists in `united`. Any other value that is not
+  /// empty replaces the value of an earlier file, and so does a table with `replaces: true`. Two
   /// errors of a single file stay in the result, for `ConfigurationReader` to report: a key that
   /// occurs twice, and a group whose value is not a mapping.
   ///
@@ -30,7 +30,7 @@ extension Node {
       return Node(content: .sequence(files.flatMap(\.elements)), mark: last.mark)
     }
     guard groups.contains(path) else { return last }
-    // All files at once: merging two at a time would copy the result for each file.
+    // Merges all files at once: merging two at a time would copy the result for each file.
     var merged: [(key: Node, values: [Node])] = []
     var places: [String: (place: Int, file: Int)] = [:]
     for (file, node) in files.enumerated() where !node.isEmpty {
@@ -74,7 +74,7 @@ extension Node {
   /// Whether the value is `yes` or `true`.
   var isYes: Bool { text == "yes" || text == "true" }
 
-  /// The values of a list; a single value is a list of one.
+  /// The values of a list. A single value counts as a list of one, an empty value as an empty list.
   var elements: [Node] {
     switch content {
     case .sequence(let nodes): nodes

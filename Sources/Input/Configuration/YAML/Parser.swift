@@ -135,7 +135,7 @@ struct Parser: ~Copyable {
   private func problem() -> YAMLError {
     let message = parser.pointee.problem.map { String(cString: $0) } ?? "not YAML"
     if parser.pointee.error == YAML_READER_ERROR {
-      // libyaml decodes a whole buffer before it parses it, so only the offset locates the error.
+      // libyaml decodes a whole buffer before parsing, so only the offset locates the error.
       return YAMLError(
         message.mentions("UTF-8") ? "not UTF-8: \(message)" : message,
         at: end(of: text.prefix(Int(parser.pointee.problem_offset))))
@@ -175,8 +175,8 @@ struct Parser: ~Copyable {
     (problem: "start any token", hint: "indent with spaces, and quote special characters"),
   ]
 
-  /// The error in the last line before `end` that has more than a comment: a name without its
-  /// colon, or a comment that does not begin with `#`; `nil` if the line is anything else.
+  /// Finds the last line before `end` with text outside a comment. Returns an error if this line is
+  /// a name without its colon, or a comment that does not begin with `#`; otherwise `nil`.
   private static func colonMissing(
     in lines: [Substring], before end: Int, file: Int
   ) -> YAMLError? {

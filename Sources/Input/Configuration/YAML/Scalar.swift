@@ -7,7 +7,7 @@ func scalar(_ text: String) -> String {
   return "\"\(text.unicodeScalars.map(escaped).joined())\""
 }
 
-/// Whether `text` is a word of ASCII letters, digits and some marks that YAML gives no meaning.
+/// Whether `text` is a word of ASCII letters, digits and harmless marks, without a meaning in YAML.
 private func isPlain(_ text: String) -> Bool {
   guard let first = text.utf8.first, isLetter(first) else { return false }
   let marks = Array("+-_.0123456789".utf8)

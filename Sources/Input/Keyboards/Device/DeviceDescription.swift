@@ -11,7 +11,7 @@ public struct DeviceDescription: Hashable, Sendable {
     /// Units per millimetre, or per radian.
     public let resolution: Int32
 
-    /// Each parameter is the property of its name.
+    /// Sets each property to the parameter of its name.
     public init(
       code: UInt16, minimum: Int32, maximum: Int32, fuzz: Int32, flat: Int32, resolution: Int32
     ) {

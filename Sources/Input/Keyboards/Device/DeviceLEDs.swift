@@ -6,9 +6,9 @@ import Terminal
 
 /// The LEDs of a device that is followed.
 ///
-/// They are set through a second descriptor, because the one that keys are read from cannot be
-/// reopened without losing keys. The second one is open only while some LEDs are in use, because
-/// opening for writing may be refused. All its events are masked.
+/// They are set through a second descriptor, because the first one, for reading, cannot be reopened
+/// without losing keys. The second one is open only while some LEDs are in use, because the system
+/// may refuse to open a device for writing. All events of the second one are masked.
 public final class DeviceLEDs {
   private let device: InputDevice
   private let all: LEDs
@@ -53,7 +53,7 @@ public final class DeviceLEDs {
     let changes = some.numbers.map {
       input_event(EV_LED, $0, on.contains(LEDs(number: $0)) ? 1 : 0)
     }
-    // The end is a SYN_REPORT, whose numbers are all 0.
+    // The last event is a SYN_REPORT, whose numbers are all 0.
     let events = changes + [input_event()]
     try retrying("write", device.path) {
       write(number, events, events.count * MemoryLayout<input_event>.stride)

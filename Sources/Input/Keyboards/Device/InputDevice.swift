@@ -109,8 +109,8 @@ public final class InputDevice {
   /// A text that all nodes of one physical device share, and no node of another; `nil` if the
   /// device does not report one, like most devices of uinput.
   ///
-  /// It has the port, which the nodes report as `usb-0000:00:14.0-3/input0` and `…/input1`, and the
-  /// serial number or address: by Bluetooth, the port is the same for all keyboards.
+  /// It has the port without the node's number, such as `usb-0000:00:14.0-3/input`, and the serial
+  /// number or address: all keyboards on Bluetooth have the same port.
   var parent: String? {
     let port = libevdev_get_phys(device).map { String(cString: $0) } ?? ""
     let unique = libevdev_get_uniq(device).map { String(cString: $0) } ?? ""
@@ -252,7 +252,7 @@ public final class InputDevice {
   }
 
   private static func number(ofDevice descriptor: Int32) -> dev_t {
-    // It cannot fail for an open descriptor.
+    // `fstat` cannot fail for an open descriptor.
     var status = stat()
     fstat(descriptor, &status)
     return status.st_rdev

@@ -57,7 +57,7 @@ extension KeyCode {
 
   private var kernelName: String? { eventCodeName(1, number) }
 
-  /// The keys that the kernel has names for. They are not kept, but the tables made of them are.
+  /// The keys that the kernel has names for. Only the tables that are made of them are kept.
   private static var kernelNames: [(key: KeyCode, name: String)] {
     (0...KeyCode.max).compactMap { KeyCode($0) }.compactMap { key in
       key.kernelName.map { (key, $0) }

@@ -20,8 +20,8 @@ enum KeyName {
     ("Previous_Song", "KEY_PREVIOUSSONG"),
   ]
 
-  /// Keys that PC keyboards lack. There, another key has the label.
-  private static let rare = ["KEY_MENU", "KEY_PRINT"]
+  /// Keys that PC keyboards lack. On PC keyboards, other keys have their labels.
+  private static let missingOnPCs = ["KEY_MENU", "KEY_PRINT"]
 
   /// Further short names that are read, but never shown.
   static let aliases: [Pair] = [
@@ -47,11 +47,11 @@ enum KeyName {
     "`": "KEY_GRAVE", "[": "KEY_LEFTBRACE", "]": "KEY_RIGHTBRACE",
   ]
 
-  /// The name to show for a key: the kernel's for buttons, and for keys whose short name would be
-  /// that of another key.
+  /// The name to show for a key: the short name, but the kernel's name for buttons, and for keys
+  /// that share their label with another key.
   static func short(ofKernelName name: String) -> String {
     if let pair = preferred.first(where: { $0.kernelName == name }) { return pair.name }
-    guard name.hasPrefix("KEY_"), !rare.contains(name) else { return name }
+    guard name.hasPrefix("KEY_"), !missingOnPCs.contains(name) else { return name }
     let rest = name.dropFirst(4)
     guard rest.hasPrefix("KP"), rest.count > 2 else { return capitalized(rest) }
     return "KP_\(capitalized(rest.dropFirst(2)))"

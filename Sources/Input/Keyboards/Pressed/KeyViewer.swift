@@ -43,7 +43,7 @@ public final class KeyViewer {
     (self.terminal, self.show, self.notify) = (terminal, show, notify)
   }
 
-  /// Shows presses until a signal, or until the reader of the lines closes them.
+  /// Shows presses until a signal, or until nothing reads the lines any more.
   ///
   /// - Throws: ``NoKeyboard``; `SystemError` if no keyboard can be opened or a line cannot be
   ///   shown.

@@ -2,8 +2,8 @@ public import KeyboardModes
 import System
 import Terminal
 
-/// A press of a key in words: the name of the key in a configuration, and what the press does. Or
-/// the release of a key, or that a key is not released.
+/// A press of a key in words: the name of the key in a configuration, and what the press does. It
+/// can also be the release of a key, or the message that a key is not released.
 public struct PressedKey: Hashable, Sendable {
   /// The device of the key.
   public let device: DeviceID
@@ -26,10 +26,10 @@ public struct KeyPresses {
     let key: KeyCode
   }
 
-  /// A key that is down so long is reported as not released.
+  /// A key that is down for this time is reported as not released.
   private static let longPress = Duration.seconds(2)
 
-  /// Shorter than people hold a key, in microseconds. Keys that a laptop handles are up at once.
+  /// People hold keys longer than this many microseconds. A laptop releases some keys at once.
   private static let shortestPress = 15_000
 
   /// When to take the next batch at the latest, to report that a key is not released; `nil` if all

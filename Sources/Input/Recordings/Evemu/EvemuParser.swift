@@ -43,7 +43,7 @@ struct EvemuParser: EntryParser {
     return .event(InputEvent(time: time, type: type, code: code, value: value))
   }
 
-  /// Parses a line of the description. Throws if it is none, such as an event with a wrong letter.
+  /// Parses a line of the description. Throws at other lines, such as events with a wrong letter.
   private mutating func parseHeader(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     var fields = Fields(line, from: 2)
     let number: UInt16? = fields.hexadecimal(digits: 1...4)

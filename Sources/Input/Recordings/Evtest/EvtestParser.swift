@@ -12,7 +12,7 @@ import KeyboardModes
 struct EvtestParser: EntryParser {
   private(set) var isRecognized = false
 
-  /// The type of the codes that the header lists.
+  /// The type of the codes in the present lines of the header.
   private var listedType: Int64?
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {

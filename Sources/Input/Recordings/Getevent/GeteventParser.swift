@@ -24,7 +24,7 @@ struct GeteventParser: EntryParser {
   /// The device of the last event: its path, with the colon, and its number.
   private var lastDevice: (path: [UInt8], number: Int) = ([], 0)
 
-  /// The codes of keys by name, at the index that ``code(_:_:)`` computes: libevdev takes long.
+  /// The codes of keys by name, at the index that ``code(_:_:)`` computes: libevdev is slower.
   private var codes = [(name: [UInt8], code: UInt16)](repeating: ([], 0), count: 256)
 
   /// What the lines before this one are: events; the description of a device, with lists of codes;
@@ -33,7 +33,7 @@ struct GeteventParser: EntryParser {
 
   private enum Section { case events, description, descriptor }
 
-  /// The most devices, removed ones included. The kernel has at most so many at a time.
+  /// The most devices, removed ones included. The kernel has at most this many at a time.
   private static let mostDevices = 1024
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
@@ -50,7 +50,7 @@ struct GeteventParser: EntryParser {
       return nil
     }
     guard let code = try code(&fields, type) else {
-      // Keys that only Android names do not matter here, and neither do LEDs of no lock.
+      // Keys that only Android names, and LEDs that belong to no lock, do not matter here.
       guard fields.next() != nil else { throw Self.unknown }
       return nil
     }
@@ -108,8 +108,8 @@ struct GeteventParser: EntryParser {
     return value != nil || isNamed && fields.next() != nil
   }
 
-  /// Whether these are codes that a device has, perhaps behind the name of their type, or its
-  /// properties. A `*` marks a key that is down.
+  /// Whether these are codes or properties of a device. The name of their type may stand before
+  /// them. A `*` marks a key that is down.
   ///
   ///     KEY (0001): 0001  002a* 003a
   ///     ABS (0003): ABS_X                 : value 0, min 0, max 1439, fuzz 0, flat 0, resolution 0
@@ -198,8 +198,8 @@ struct GeteventParser: EntryParser {
     return name.begins(with: "EV_") ? .max : nil
   }
 
-  /// The code of an event; `nil` if its key has a name that only Android knows, or if it is an LED
-  /// of no lock.
+  /// The code of an event; `nil` if only Android knows the name of its key, or if its LED belongs
+  /// to no lock.
   private mutating func code(_ fields: inout Fields, _ type: UInt16) throws(LineFault) -> UInt16? {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
     guard let name = fields.next() else { throw Self.unknown }

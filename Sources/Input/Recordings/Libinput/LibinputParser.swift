@@ -17,8 +17,8 @@ import KeyboardModes
 /// Each device has a list of entries. An entry called `evdev` is a report; each event has
 /// seconds, microseconds, type, code and value, all decimal. Other entries are skipped, as the
 /// format asks of readers, except for notes (see ``Note``). Of the description of a device only the
-/// ids and, in comments, the states of LEDs are parsed. The beginning of each line says what it is,
-/// so a fragment is read too. Source: tools/libinput-record.man and libinput-record.c of
+/// ids and, in comments, the states of LEDs are parsed. The beginning of each line tells its
+/// meaning, so a fragment is read too. Source: tools/libinput-record.man and libinput-record.c of
 /// freedesktop.org's libinput.
 struct LibinputParser: EntryParser {
   private(set) var isRecognized = false
@@ -282,7 +282,7 @@ extension Fields {
     return number
   }
 
-  /// Parses a list of numbers in brackets, which messages call `name`.
+  /// Parses a list of numbers in brackets. Messages call the list `name`.
   fileprivate mutating func list(_ name: String) throws(LineFault) -> [Int64] {
     let fault = LineFault("the \(name) are not a list of numbers")
     skipSpace()

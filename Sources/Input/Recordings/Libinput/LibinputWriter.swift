@@ -3,7 +3,7 @@ import Keyboards
 import Terminal
 
 /// Writes the section of one device in a recording as `libinput record` does, in version 1 of its
-/// format. `libinput replay` creates the same device from it and plays it.
+/// format. `libinput replay` creates the same device from the section and plays its events.
 struct LibinputWriter {
   /// The time of the last report, if there was one.
   private var lastReport: Time?
@@ -54,7 +54,7 @@ struct LibinputWriter {
     case .gone(_, let time):
       return Self.note(Note.gone, [time.microseconds / 1_000_000, time.microseconds % 1_000_000])
     case .leds(_, let leds, let time?):
-      // In the order of the locks, in which the controller reports their changes.
+      // Uses the order of the locks, as the controller does when it reports their changes.
       let numbers = Lock.allCases.map(\.led).filter(leds.known.contains).flatMap(\.numbers)
       return report(
         numbers.map { (InputEvent.led, $0, leds.on.contains(LEDs(number: $0)) ? 1 : 0) }, at: time)

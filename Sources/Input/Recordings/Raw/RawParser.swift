@@ -1,6 +1,6 @@
 import KeyboardModes
 
-/// Parses `struct input_event` as a device yields it. The byte order is little endian, that of all
+/// Parses `struct input_event` as a device yields it. The byte order is little endian, as on all
 /// machines that record today.
 ///
 /// Source: `linux/input.h`. Both parts of the time have the size of the machine's `long`; 32-bit
@@ -14,7 +14,7 @@ struct RawParser: EntryParser {
 
   private let size: Int
 
-  /// Whether the last record of the time 0 was not all zeros: its `SYN_REPORT`, all zeros, follows.
+  /// Whether the last record of the time 0 had data. Its `SYN_REPORT`, all zeros, may follow.
   private var isAtZero = false
 
   private init(size: Int) { self.size = size }
@@ -54,7 +54,7 @@ struct RawParser: EntryParser {
       : Int64(record.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self).littleEndian)
   }
 
-  /// Whether `bytes` begin with valid records; it looks at the first 64.
+  /// Whether `bytes` begin with valid records; checks the first 64.
   func claims(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let count = min(bytes.count / size, 64)
     var parser = self

@@ -93,8 +93,8 @@ protocol EntryParser {
   /// - Returns: what the line says; `nil` if nothing of it matters.
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry?
 
-  /// The next inputs of a recording in this format. All parsers use the default implementation. As
-  /// it is a requirement, it is compiled for each of them, with the call of ``parse(_:)`` inlined.
+  /// The next inputs of a recording in this format. All parsers use the default implementation. It
+  /// is a requirement so that each parser has a compiled copy, with ``parse(_:)`` inlined.
   mutating func next(from reader: inout EntryReader) throws(RecordingError) -> RecordedBatch?
 }
 

@@ -3,18 +3,18 @@ import KeyboardModes
 /// Turns the entries of one file into inputs of the controller.
 struct EntryInterpreter {
   private let file: Int
-  private let files: Int
+  private let fileCount: Int
   /// Whether the recording may have several devices. If not, `TwinKeys` has nothing to do.
-  private let hasSeveral: Bool
+  private let hasSeveralDevices: Bool
   private var devices: [DeviceEvents] = []
   /// The time of the last key or LED event, if there was one.
   private var last: Time?
 
-  /// The interpreter of the file with this index among `files`. Their devices' numbers interleave.
-  init(file: Int, of files: Int, _ format: RecordingFormat) {
+  /// The interpreter of the file with this index. The device numbers of the files interleave.
+  init(file: Int, of fileCount: Int, _ format: RecordingFormat) {
     self.file = file
-    self.files = files
-    hasSeveral = files > 1 || format == .libinput || format == .getevent
+    self.fileCount = fileCount
+    hasSeveralDevices = fileCount > 1 || format == .libinput || format == .getevent
   }
 
   /// Whether a report of differences has no end yet. Without its end, it cannot be used.
@@ -35,7 +35,7 @@ struct EntryInterpreter {
       setParent(of: device, to: ids.map(Self.parent) ?? Self.undescribed)
       return nil
     case .parent(let number, let device):
-      setParent(of: grown(to: device), to: -2 - (Int(number) * files + file))
+      setParent(of: grown(to: device), to: -2 - (Int(number) * fileCount + file))
       return nil
     case .lost(let device):
       devices[grown(to: device)].differences = []
@@ -82,12 +82,12 @@ struct EntryInterpreter {
 
   @inline(never)
   private mutating func addDevice() {
-    devices.append(DeviceEvents(id: DeviceID(order: devices.count * files + file)))
+    devices.append(DeviceEvents(id: DeviceID(order: devices.count * fileCount + file)))
     setParent(of: devices.count - 1, to: Self.undescribed)
   }
 
-  // A recording of other programs does not tell which of its devices are nodes of one keyboard.
-  // Devices with the same ids may be, also in several files, and so may all without a description.
+  // A recording of another program does not tell which devices are nodes of one keyboard. Devices
+  // with the same ids count as such, even in several files; so do all without a description.
 
   private static let undescribed = -1
 
@@ -97,7 +97,7 @@ struct EntryInterpreter {
 
   private mutating func setParent(of device: Int, to parent: Int) {
     devices[device].id = DeviceID(
-      order: devices[device].id.order, parent: hasSeveral ? parent : nil)
+      order: devices[device].id.order, parent: hasSeveralDevices ? parent : nil)
   }
 }
 

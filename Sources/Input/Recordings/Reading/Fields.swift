@@ -26,10 +26,10 @@ extension UInt8 {
 /// Splits a line into fields. Spaces and tabs separate them, and so do commas and closing brackets,
 /// which the caller has to skip.
 ///
-/// For speed, one pass parses a number and finds its end, and what runs for each event is inlined,
-/// which keeps both pointers in registers.
+/// For speed, one pass parses a number and finds its end. The code that runs for each event is
+/// inlined, so that both pointers stay in registers.
 struct Fields {
-  /// The part of the line that has not been taken is between these.
+  /// The part of the line that has not been taken is between `front` and `end`.
   private var front: UnsafeRawPointer
   private let end: UnsafeRawPointer
 
@@ -138,7 +138,7 @@ struct Fields {
     return start < front ? UnsafeRawBufferPointer(start: start, count: front - start) : nil
   }
 
-  /// The fault of the next field: that an event's `name` is missing, or that it has this problem.
+  /// A fault of the next field: the event's `name` is missing, or the field has this problem.
   func fault(_ name: String, _ problem: String) -> LineFault {
     var copy = self
     guard let field = copy.next() else { return LineFault("an event without a \(name)") }
@@ -172,7 +172,7 @@ struct Fields {
   }
 
   /// The hexadecimal number in the next field, without `0x`. Returns `nil` and takes nothing if the
-  /// field is no number or has not as many digits. `Number` must have room for them.
+  /// field is no number or has fewer or more digits. `Number` must have room for all `digits`.
   @inline(__always)
   mutating func hexadecimal<Number: FixedWidthInteger>(digits: ClosedRange<Int>) -> Number? {
     skipSpace()
@@ -201,7 +201,7 @@ struct Fields {
     guard let fraction = digits(), isAtEndOfField else {
       throw start.fault("time", "is not SECONDS.MICROSECONDS")
     }
-    // evemu itself reads the `.5` of `1.5` as five microseconds, a person as half a second.
+    // evemu itself reads the `.5` of `1.5` as five microseconds; a person reads half a second.
     guard front - point == 6 else {
       throw start.fault("time", "does not have six digits after the point")
     }
@@ -222,7 +222,7 @@ struct Fields {
 }
 
 extension Time {
-  /// The seconds of events are less than this, which is 34,000 years.
+  /// The seconds of events are less than this, almost 35,000 years.
   static var mostSeconds: Int64 { 1 << 40 }
 
   /// Throws unless `seconds` are in 0..<``mostSeconds`` and `microseconds` in 0..<1,000,000.
@@ -244,7 +244,7 @@ extension UnsafeRawBufferPointer {
     count == text.utf8CodeUnitCount && begins(with: text)
   }
 
-  /// Whether these are exactly those bytes.
+  /// Whether these bytes are exactly `bytes`.
   @inline(__always)
   func equals(_ bytes: [UInt8]) -> Bool {
     guard let base = baseAddress, count == bytes.count else { return false }

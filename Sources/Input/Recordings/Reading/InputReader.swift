@@ -15,10 +15,10 @@ struct InputReader: ~Copyable {
     let isComplete: Bool
   }
 
-  /// The file, as the user named it.
+  /// The file's name in messages: its path, or `<stdin>`.
   let name: String
 
-  /// Its size in bytes; `nil` for a pipe or the like, which can be read only once.
+  /// The size in bytes; `nil` for standard input and pipes, which can be read only once.
   let size: Int?
 
   private let descriptor: FileDescriptor
@@ -100,13 +100,13 @@ struct InputReader: ~Copyable {
     return Part(bytes: take(record), isComplete: record.count == size)
   }
 
-  /// The next bytes, without taking them: reads until they are `enough` or the file ends. They are
-  /// valid until the next call of any method.
+  /// The next bytes, without taking them: reads until the bytes are `enough` or the file ends. The
+  /// bytes are valid until the next call of any method.
   mutating func peek(
     until enough: (UnsafeRawBufferPointer) -> Bool
   ) throws(RecordingError) -> UnsafeRawBufferPointer {
     while !isAtEnd, !enough(UnsafeRawBufferPointer(rebasing: buffer[start..<end])) { try fill() }
-    // Limited, so that the detected format does not depend on how much is read at a time.
+    // The limit keeps the detected format independent of how much is read at a time.
     return UnsafeRawBufferPointer(rebasing: buffer[start..<min(end, start + Self.longestLine)])
   }
 

@@ -2,8 +2,8 @@ public import KeyboardModes
 
 /// What ``Recording/next()`` returns: several key events, or one input.
 ///
-/// Most recordings are nearly all key events of one device. In an array of plain values, each
-/// costs little; as an input of the controller, it would cost more than to read and replay it.
+/// Most recordings are nearly all key events of one device. In an array of plain values, an event
+/// costs little; as an input of the controller, it would cost more than its reading and replay.
 public enum RecordedBatch: Sendable {
   /// Consecutive key events of one device, in order: at least one, at most 1,024.
   case keys(DeviceID, [KeyEvent])

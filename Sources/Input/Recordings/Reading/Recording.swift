@@ -1,10 +1,10 @@
 /// Reads one or more recordings from start to end.
 ///
 /// Several files are several devices, or groups of devices, of one machine. Their inputs are merged
-/// by time; inputs of one time keep the order of the files, after releases that a grab hid.
+/// by time. Of inputs with the same time, releases that a grab hid come first, then earlier files.
 ///
 /// The memory that this needs does not depend on the length of the recordings, with one exception:
-/// libinput's of several devices are kept whole, because they have one device after another.
+/// a libinput recording of several devices is kept whole, because it has one device after another.
 public struct Recording: ~Copyable {
   private let files: [RecordingStream]
   private var merge: StreamMerge
@@ -14,8 +14,8 @@ public struct Recording: ~Copyable {
   /// - Parameters:
   ///   - format: the format of all files; `nil` to detect the format of each file.
   ///   - isLenient: whether faults are skipped and counted; see ``skipped``.
-  ///   - warn: takes warnings: what the user should know but what does not prevent reading. It gets
-  ///     each warning once.
+  ///   - warn: takes warnings, each once: what the user should know but what does not prevent
+  ///     reading.
   /// - Throws: if a file cannot be opened or read, or is in no known format.
   public init(
     opening paths: [String], format: RecordingFormat? = nil, isLenient: Bool = false,
@@ -23,7 +23,7 @@ public struct Recording: ~Copyable {
   ) throws(RecordingError) {
     var warnings: Set<RecordingError> = []
     let warnOnce = { warning in if warnings.insert(warning).inserted { warn(warning) } }
-    // First: Swift 6.0 cannot throw once some properties of a noncopyable value are set.
+    // Opens the files first: Swift 6.0 cannot throw once some properties of `self` are set.
     let files = try paths.indices.map { index throws(RecordingError) in
       try RecordingStream(
         paths[index], format, number: index, of: paths.count, isLenient: isLenient, warn: warnOnce)

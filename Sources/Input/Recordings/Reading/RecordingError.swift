@@ -2,7 +2,7 @@ public import Terminal
 
 /// A fault of a recording, and where it is.
 public struct RecordingError: Error, Hashable, TerminalTextConvertible {
-  /// The file, as the user named it.
+  /// The file's name in messages: its path, or `<stdin>`.
   public let file: String
   /// The line, from 1; `nil` for the whole file, or if it has no lines.
   public let line: Int?

@@ -27,8 +27,8 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     }
   }
 
-  /// Detects the format of a recording by its first bytes; `nil` if they are not a recording. Of a
-  /// text, the first line that a format recognizes decides.
+  /// Detects the format of a recording by its first bytes; `nil` if they are not a recording. In a
+  /// text, the first line that a parser recognizes decides.
   init?(of start: UnsafeRawBufferPointer) {
     guard let format = RecordingFormat(ofRecords: start) ?? RecordingFormat(ofLines: start) else {
       return nil

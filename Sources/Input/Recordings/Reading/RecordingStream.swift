@@ -12,13 +12,13 @@ protocol BatchStream: AnyObject {
 
 /// The inputs of one file, in the order of time.
 ///
-/// A file of libinput has the events of one device after those of another. So all its events are
-/// kept, unless the file says that it has only one device.
+/// A file of libinput has all events of one device before the events of the next device. So all its
+/// events are kept, unless the file says that it has only one device.
 final class RecordingStream: BatchStream {
-  /// The file, as the user named it.
+  /// The file's name in messages: its path, or `<stdin>`.
   let name: String
 
-  /// Its size in bytes; `nil` for a pipe or the like, which can be read only once.
+  /// The size in bytes; `nil` for standard input and pipes, which can be read only once.
   let size: Int?
 
   /// What explains a fault: the format, if it was detected by content, or if the content looks like
@@ -29,7 +29,7 @@ final class RecordingStream: BatchStream {
   private var parser: any EntryParser
   private var reader: EntryReader
 
-  /// The devices of a file that may not be in the order of time, once all of it has been read.
+  /// The merge of the devices of a file that is not in order; `nil` until the whole file is read.
   private var devices: StreamMerge?
 
   /// Whether an input was read.

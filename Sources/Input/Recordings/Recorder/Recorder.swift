@@ -8,9 +8,9 @@ public import Terminal
 /// until all keyboards are gone. Meanwhile the terminal neither shows nor keeps what is typed on
 /// it; see `SilentTerminal`.
 ///
-/// It reads them as the daemon does, so that a replay makes the changes that the daemon would have
-/// published: the keys that are down at the start, the differences after a loss of events, and the
-/// releases that a grab hid are recorded too.
+/// It reads the devices as the daemon does, so that a replay makes the changes that the daemon
+/// would have published. It also records the keys that are down at the start, the differences after
+/// a loss of events, and the releases that a grab hid.
 public final class Recorder {
   private let request: RecordingRequest
   private let terminal: SilentTerminal?
@@ -23,7 +23,7 @@ public final class Recorder {
   /// The devices in the order in which they were opened, also those that are gone: the `order` of
   /// their `DeviceID` is the index.
   private var devices: [DeviceDescription] = []
-  /// The numbers of their physical devices, as the recording has them.
+  /// The number of each device's physical device in the recording.
   private var parents: [Int] = []
   private var filter: RecordingFilter
   /// The recording; `nil` while the keyboards are being opened.
@@ -55,8 +55,8 @@ public final class Recorder {
   /// Records until a signal, the loss of all keyboards, or until the recording's reader closes it.
   ///
   /// - Returns: whether no device was lost; `true` in any case if the reader closed the recording.
-  /// - Throws: `NoKeyboard`; `SystemError` if a keyboard cannot be opened, or the file cannot be
-  ///   created or written.
+  /// - Throws: `NoKeyboard`; `SystemError` if no keyboard or not every named device can be opened,
+  ///   or the file cannot be created or written.
   public func run() throws -> Bool {
     signals = try loop.stopAtSignals(leaving: terminal)
     terminal?.enter()
@@ -74,16 +74,16 @@ public final class Recorder {
   private func open() throws {
     timer = try loop.addTimer { [unowned self] in read() }
     try keyboards.start(on: loop, followingNewcomers: false) { [unowned self] in read() }
-    if case .all = request.selection, readable > 0 {
+    if case .all = request.selection, readableCount > 0 {
       for refusal in refusals { notify("\(refusal)") }
       return
     }
     if let refusal = refusals.first { throw refusal }
-    guard readable > 0 else { throw NoKeyboard() }
+    guard readableCount > 0 else { throw NoKeyboard() }
   }
 
   /// How many keyboards can be read now; all devices count if the request names its devices.
-  private var readable: Int {
+  private var readableCount: Int {
     if case .all = request.selection { return keyboards.keyboardCount }
     return keyboards.devices.count
   }
@@ -154,7 +154,7 @@ public final class Recorder {
   private func lose(_ message: TerminalText) {
     notify("\(message); the recording keeps its events so far")
     isComplete = false
-    if readable == 0 { loop.stop() }
+    if readableCount == 0 { loop.stop() }
   }
 
   private func write(_ batch: Batch, to file: RecordingFile) {

@@ -4,13 +4,13 @@ import Keyboards
 import System
 import Terminal
 
-/// A recording that is being written. Once a write has failed, its last line may be cut off, which
-/// readers report.
+/// A recording that is being written. After a failed write, the last line of the recording may be
+/// cut off; readers report this.
 ///
 /// The sections of the devices follow one another. The first section is written at once. Any other
-/// with events has a file of its own beside the recording, such as `x.2` for the second device of
-/// `x`, until ``finish()`` appends it: so no event is lost if this process is killed. If the
-/// recording goes to standard output, the other sections stay in memory.
+/// section with events has a file of its own beside the recording, such as `x.2` for the second
+/// device of `x`, until ``finish()`` appends the file: so no event is lost if this process is
+/// killed. If the recording goes to standard output, the other sections stay in memory.
 final class RecordingFile {
   private struct Section {
     var writer = LibinputWriter()
@@ -34,7 +34,7 @@ final class RecordingFile {
       try writeAll(Array((Self.header + description).utf8), to: file.number, path)
     }
 
-    /// Appends the section to another file, and removes this one.
+    /// Appends the section to another file, and removes this file.
     func move(to recording: Int32, _ name: String) throws(SystemError) {
       lseek(file.number, off_t(Self.header.utf8.count), SEEK_SET)
       var bytes: [UInt8] = []
@@ -53,8 +53,8 @@ final class RecordingFile {
   /// Begins a recording, and writes the description of the first of these devices.
   ///
   /// - Parameters:
-  ///   - path: the file to create, which must not exist yet, and which only its owner can read:
-  ///     this user, or the one who called sudo; `nil` for standard output.
+  ///   - path: the file to create, which must not exist yet; `nil` for standard output. Only its
+  ///     owner can read the file: this user, or the user who called sudo.
   ///   - devices: at least one; the index of each is the `order` of its `DeviceID`.
   ///   - parents: the numbers of their physical devices; empty if there is only one device.
   init(
@@ -126,8 +126,8 @@ final class RecordingFile {
   }
 }
 
-/// Gives the new file to the user who called sudo, if one did. If the file system has no owners, it
-/// stays as it is.
+/// Gives the new file to the user who called sudo, if one did. If the file system has no owners,
+/// the file stays as it is.
 private func giveToUser(_ file: Int32) {
   guard getuid() == 0, geteuid() == 0, let user = environment("SUDO_UID").flatMap({ uid_t($0) }),
     let group = environment("SUDO_GID").flatMap({ gid_t($0) })

@@ -3,8 +3,8 @@ import KeyboardModes
 /// Turns the inputs of keyboards into those that are written: adds the releases that a grab hid,
 /// and redacts.
 ///
-/// A redacted recording has only the inputs that count (``TwinKeys``): substitutes on two nodes of
-/// a keyboard could look like one key.
+/// A redacted recording has only the inputs that count (``TwinKeys``). Otherwise the new codes of
+/// two nodes of a keyboard could look like one key.
 struct RecordingFilter {
   private var controller: Controller
   private var redactor: Redactor?

@@ -11,7 +11,7 @@ public struct RecordingRequest {
   public var showsKeyCodes = false
   /// The settings that decide which keys are bound.
   public var settings = Settings()
-  /// Lines for people, which the recording begins with.
+  /// Lines for people, at the beginning of the recording.
   public var remarks: [String] = []
 
   /// A request to record these devices, redacted, to standard output.
