@@ -33,7 +33,7 @@ struct PrintedConfigurationTests {
       "leds: { capsLock: LED_CAPSL }", "leds: { 'on': [], 'off': [LED_MISC, LED_KANA] }",
       "locks: []", "locks: caps", "locks: [num]", "leds: { capsLock: [LED_NUML, LED_CAPSL] }",
       "keyboard: { bindings: { tapTextField: [] } }",
-      "keyboard: { bindings: { tapTextField: [F9, Super+V, KEY_MENU, 1, N, 0x2e8, BTN_LEFT] } }",
+      "keyboard: { bindings: { tapTextField: [F9, Super+V, KEY_MENU, 1, N, 0X2E8, BTN_LEFT] } }",
       "keyboard: { bindings: { tapBlankArea: F1, clickMoreButton: Esc } }",
       "keyboard: { table: { initial: editingText } }",
       "keyboard: { table: { rows: { prepareToRecord: { tapBlankArea: editingText } } } }",

@@ -14,7 +14,7 @@ import KeyboardModes
 ///
 /// The names in `rows` are the states. The names in each state, except `after 10m`, are events.
 extension ConfigurationReader {
-  /// Reads the machines, and returns whether they and their bindings have no errors.
+  /// Reads the machines, and returns whether their tables have no errors.
   mutating func readMachines(_ node: Node) -> Bool {
     guard case .mapping(let pairs) = node.content else {
       if !node.isEmpty {
@@ -41,11 +41,12 @@ extension ConfigurationReader {
     }
     read.sort { $0.machine.name < $1.machine.name }
     configuration.settings.machines += read.map(\.machine)
+    let areTablesRight = faults.count == faultsBefore
     for (index, one) in read.enumerated() {
       guard let bindings = one.bindings else { continue }
       readBindings(bindings, of: 1 + index, each: "event of \(one.machine.name)")
     }
-    return faults.count == faultsBefore
+    return areTablesRight
   }
 
   private mutating func machineName(_ node: Node) -> String? {

@@ -49,8 +49,9 @@ extension KeyCode {
 
   /// The key whose number is written as `0x2e8`, if it has no name.
   private static func unnamed(_ text: String) -> KeyCode? {
+    let text = text.lowercased()
     guard text.hasPrefix("0x"), let number = UInt16(text.dropFirst(2), radix: 16),
-      let key = KeyCode(number), key.kernelName == nil, key.shortName == text.lowercased()
+      let key = KeyCode(number), key.kernelName == nil, key.shortName == text
     else { return nil }
     return key
   }
