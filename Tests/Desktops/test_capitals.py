@@ -156,7 +156,7 @@ def test_sticky_keys_lock_shift_too_which_makes_small_letters_of_capitals(desk: 
     desk.wait_for("hello 1")
 
 
-with_sleep = pytest.mark.parametrize("desk", ["gnome", "labwc"], indirect=True)
+with_sleep = pytest.mark.parametrize("desk", ["gnome", "plasma", "labwc"], indirect=True)
 
 
 @with_sleep
