@@ -119,7 +119,7 @@ class Desktop:
     """Whether it lights the LEDs of its locks after another console, which the kernel has switched off."""
     locks_to_sleep: bool = True
     """Whether it locks the screen before the machine sleeps."""
-    card: str = "virtio-gpu-pci"
+    card: str = "virtio-gpu-pci,xres=1024,yres=768"
     """The machine's graphics card. The kernel's driver of virtio's does not support a suspend."""
 
 
@@ -133,6 +133,7 @@ DESKTOPS = {
             has_started=_ON_THE_BUS.format("org.gnome.Shell"),
             menu="tap meta_l",
             login=_GNOME_PREPARED,
+            card="bochs-display,xres=1024,yres=768",
         ),
         Desktop(
             name="plasma",
@@ -141,6 +142,8 @@ DESKTOPS = {
             has_started=_ON_THE_BUS.format("org.kde.plasmashell"),
             menu="tap meta_l",
             session="XDG_SESSION_TYPE=wayland XDG_CURRENT_DESKTOP=KDE exec startplasma-wayland",
+            # KWin cannot use that of Bochs, whose buffers the kernel does not share.
+            card="cirrus-vga",
         ),
         Desktop(
             name="xfce",
@@ -153,7 +156,7 @@ DESKTOPS = {
             tells_of_lock=False,
             lights_again=False,
             # Xorg would wait for virtio's for ever after a sleep.
-            card="bochs-display",
+            card="bochs-display,xres=1024,yres=768",
         ),
         Desktop(
             name="labwc",
@@ -186,8 +189,8 @@ class PreparedDesktop(VirtualMachine):
         self.desktop = desktop
 
     def _machine(self) -> list[str]:
-        card = ("-device", f"{self.desktop.card},xres=1024,yres=768")
-        return [*super()._machine(), "-cpu", "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16", *card]
+        processor = ("-cpu", "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16")
+        return [*super()._machine(), *processor, "-device", self.desktop.card]
 
     def ask_desktop(self, command: str, check: bool = True) -> Completed:
         """Runs a shell command as the person, outside of the session, with the desktop's bus."""

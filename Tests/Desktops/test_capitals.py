@@ -156,28 +156,35 @@ def test_sticky_keys_lock_shift_too_which_makes_small_letters_of_capitals(desk: 
     desk.wait_for("hello 1")
 
 
-only_labwc = pytest.mark.parametrize("desk", ["labwc"], indirect=True)
+with_sleep = pytest.mark.parametrize("desk", ["gnome", "plasma", "labwc"], indirect=True)
 
 
-@only_labwc
+@with_sleep
 def test_caps_lock_is_as_before_after_the_machine_slept(desk: Desk) -> None:
     start(desk)
     desk.play(SHIFT_TWICE)
     desk.run("keymodectl wait shift=capsLock caps=on --timeout 100")
     desk.sleep()
     desk.run("keymodectl wait shift=capsLock caps=on --timeout 100")
+    if desk.desktop.locks_to_sleep:
+        # The password has small letters. The service does not turn Caps Lock on again.
+        desk.play("tap caps_lock")
+        desk.run("keymodectl wait caps=off --timeout 100")
+        desk.unlock()
     desk.type("hello 1")
-    expect(desk, "HELLO 1")
+    expect(desk, "hello 1" if desk.desktop.locks_to_sleep else "HELLO 1")
     desk.play("tap shift 30")
     desk.run("keymodectl wait shift=off caps=off --timeout 100")
     desk.type("hello 1")
     expect(desk, "hello 1")
 
 
-@only_labwc
+@with_sleep
 def test_no_shift_is_down_after_the_machine_slept(one_shot: Desk) -> None:
     tap_shift(one_shot)
     one_shot.sleep()
     one_shot.run("keymodectl wait shift=off --timeout 100")
+    if one_shot.desktop.locks_to_sleep:
+        one_shot.unlock()
     one_shot.type("hello 1")
     expect(one_shot, "hello 1")
