@@ -9,9 +9,9 @@ final class ConfigurationFile {
   enum InForce: String {
     /// The file as it was last read.
     case current
-    /// The last good one, because the file is bad.
+    /// The last good configuration, because the file is bad.
     case lastGood
-    /// The defaults, because the file is bad and no good one was kept.
+    /// The defaults, because the file is bad and no good configuration was kept.
     case defaults
 
     /// A warning besides the errors of the file; `nil` if the file is good.
@@ -49,7 +49,7 @@ final class ConfigurationFile {
 
   /// Reads the first configuration. Throws the errors of the file, unless this is a service.
   ///
-  /// - Parameter lastGood: what the previous daemon kept.
+  /// - Parameter lastGood: the configuration that the previous daemon kept, in YAML.
   func start(lastGood: [UInt8]? = nil) throws(ConfigurationErrors) -> Configuration {
     do throws(ConfigurationErrors) {
       return try read()
@@ -63,7 +63,7 @@ final class ConfigurationFile {
     }
   }
 
-  /// Reads the file again; `nil` if it is bad: the configuration in force stays.
+  /// Reads the file again. If it is bad, returns `nil`, and the configuration in force stays.
   func reload() -> Configuration? {
     reloads += 1
     do throws(ConfigurationErrors) {

@@ -3,7 +3,7 @@ import System
 import Terminal
 import Wire
 
-/// What a client may do, by the socket that it connected to.
+/// What a client may do. The socket of its connection decides this.
 enum Access {
   /// Only read the states.
   case reading
@@ -15,9 +15,9 @@ enum Access {
 enum Answer {
   /// One reply.
   case reply([UInt8])
-  /// This reply, if there is one, and then the changes after this position.
+  /// A first reply, if there is one, and then the changes after this position.
   case stream(first: [UInt8]?, SubscriberPosition)
-  /// Ends the connections for reading and forgets the changes; then an empty reply.
+  /// An empty reply, once the connections for reading have ended and the changes are forgotten.
   case hangUp
 }
 
@@ -28,10 +28,10 @@ final class ControllerMethods {
   private let sinceBoot: () -> Int64
   private let started: Int64
 
-  /// The last reply to ListMachines, and the rules that it shows: a large one is slow to compute.
+  /// The last reply to ListMachines, and the rules in it. A large reply is slow to compute.
   private var machines: (shift: ShiftRules, tables: [Settings.TableMachine], reply: [UInt8])?
 
-  /// Long replies; all clients that get the same one share its memory.
+  /// Long replies. Clients that get equal replies share one copy.
   private var longReplies: Set<[UInt8]> = []
 
   /// - Parameter sinceBoot: reads the boot time in microseconds, never the time of a recording.
@@ -145,7 +145,7 @@ final class ControllerMethods {
     return value
   }
 
-  /// Returns the message; for a long one, the copy that all clients share.
+  /// Returns the message or, for a long message, the copy that all clients share.
   private func shared(_ message: [UInt8]) -> [UInt8] {
     guard message.count > 1024 else { return message }
     // At most three are current: the texts of the two interfaces, and the devices.

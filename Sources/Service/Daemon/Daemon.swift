@@ -41,7 +41,7 @@ public final class Daemon {
     let input: any InputSource
     switch source {
     case .allKeyboards, .devices:
-      // The states first: they matter more if the unit may store only one file.
+      // Takes the states first: they matter more if the unit may store only one file.
       store = passed.takeStates()
       let keep = ServiceManager.isPresent ? PassedDescriptors.keepConfiguration : nil
       file = ConfigurationFile(configurationFile, keep: keep)
@@ -56,7 +56,7 @@ public final class Daemon {
     }
     let engine = Engine(settings: configuration.settings, store: store, at: input.now)
     service = ModeService(source: input, engine)
-    // Before any keyboard is followed, so that each shows the states at once.
+    // Sets the LEDs before any keyboard is followed, so that each shows the states at once.
     service.show(configuration.leds)
     server = try Server(loop, ControllerMethods(service, file), service.publisher)
   }
@@ -85,7 +85,7 @@ public final class Daemon {
     service.show(LEDRules())
   }
 
-  /// Reads the configuration again and applies it. A bad one is refused, and the old one stays.
+  /// Reads and applies the configuration again. Refuses a bad configuration; the old one stays.
   private func reload() {
     ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(monotonicMicroseconds())")
     if let configuration = file.reload() {

@@ -19,7 +19,7 @@ final class Engine {
     Set(ring.changes(after: messageStart, upTo: ring.latest).map(\.machine))
   }
 
-  /// What the controller's ``Controller/outlook`` was after the last batch.
+  /// The controller's ``Controller/outlook`` after the last batch.
   @exclusivity(unchecked) private var outlook: Controller.Outlook
 
   /// See ``Controller/Outlook/machineListRevision``.
@@ -37,8 +37,8 @@ final class Engine {
   private let store: StateStore?
 
   /// - Parameters:
-  ///   - store: the engine continues from its contents, and keeps states and last changes there.
-  ///   - now: the time at which it continues.
+  ///   - store: keeps the states and the last changes. The engine continues from its contents.
+  ///   - now: the time at which the engine continues.
   init(
     settings: Settings, ringCapacity: Int = ChangeRing.usualCapacity, store: StateStore? = nil,
     at now: Time
@@ -74,7 +74,7 @@ final class Engine {
     let (before, now) = (outlook, controller.outlook)
     outlook = now
     for change in changes { ring.append(change) }
-    // Not only for a change: the store also keeps which releases are awaited.
+    // Commits even without a change: the store also keeps which releases are awaited.
     if now.revision != before.revision { commit(changes.count, at: batch.reached) }
     return !changes.isEmpty || now.machineListRevision != before.machineListRevision
   }
@@ -108,7 +108,7 @@ final class Engine {
 
   /// When ``process(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
   ///
-  /// - Parameter asking: whether to wake also for `keysUp`, because it can find released keys.
+  /// - Parameter asking: whether to wake also to call `keysUp`, which may find released keys.
   func wakeTime(asking: Bool) -> Time? { asking ? outlook.wakeTime : outlook.deadline }
 
   var settings: Settings { read { $0.settings } }

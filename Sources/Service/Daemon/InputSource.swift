@@ -30,7 +30,7 @@ protocol InputSource: AnyObject {
   /// The modifiers and pointer buttons that have been held for a minute.
   var longHolds: [LongHold] { get }
 
-  /// Whether ``keysUp(among:on:)`` can find any: only then does the daemon wake up to ask.
+  /// Whether ``keysUp(among:on:)`` can find keys. If not, the daemon does not wake up to ask.
   var canFindKeysUp: Bool { get }
 
   /// Which of `keys` are up on this device, though no later input will report their release.
@@ -39,11 +39,11 @@ protocol InputSource: AnyObject {
   /// Follows the devices that this configuration selects from now on.
   func follow(_ configuration: Configuration) throws(SystemError)
 
-  /// Sets these LEDs on all keyboards, also on those that are followed later.
+  /// Sets these LEDs on all keyboards, including keyboards that are followed later.
   func show(_ leds: LEDCommand)
 }
 
-/// For a recording, which has no devices.
+/// The defaults for a recording, which has no devices.
 extension InputSource {
   var unopened: Int? { nil }
   var longHolds: [LongHold] { [] }

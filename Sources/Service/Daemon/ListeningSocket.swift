@@ -35,7 +35,7 @@ final class ListeningSocket {
     file = (path, Self.identity(path))
   }
 
-  /// Another daemon may serve here by now, in a new directory of this name: its socket stays.
+  /// Leaves the socket of another daemon, which may serve in a new directory of this name by now.
   deinit { if let file, Self.identity(file.path) == file.identity { unlink(file.path) } }
 
   /// Which file is at a path: its device and inode.

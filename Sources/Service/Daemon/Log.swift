@@ -14,7 +14,7 @@ enum Log {
   /// Logs a problem that the daemon survives.
   static func warning(_ message: String) { write(message, priority: 4) }
 
-  /// How many lines were lost since the last one that was written.
+  /// How many lines were lost and have not been counted by a written line yet.
   private static let lost = Atomic(0)
 
   private static func write(_ text: String, priority: Int) {
@@ -33,11 +33,11 @@ enum Log {
   /// The journal adds the program's name and takes the priority from the line, see `sd-daemon(3)`.
   /// On a terminal the line needs the name and no priority.
   private static func logLine(_ text: String, priority: Int) -> TerminalText {
-    // Interpolation replaces a line end in a device's name, which could forge a line of the log.
+    // A line end in a device's name could forge a line of the log; interpolation replaces it.
     isJournal ? "<\(priority)>\(text)\n" : "\(programName): \(text)\n"
   }
 
-  /// Whether standard error is the journal's stream. A child may inherit only the variable.
+  /// Whether standard error is the journal's stream. A child may inherit only `JOURNAL_STREAM`.
   private static let isJournal: Bool = {
     var status = stat()
     guard let stream = environment("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {

@@ -13,7 +13,7 @@ final class ModeService {
   let engine: Engine
   let publisher: Publisher
 
-  /// The LEDs that show each state, and those that are on.
+  /// Which LEDs show each state, and which LEDs are on.
   private var leds = LEDRules()
   private var on: LEDs = []
 
@@ -34,12 +34,12 @@ final class ModeService {
 
   /// Begins to follow the source.
   func start(on loop: EventLoop) throws(SystemError) {
-    // Unowned: this object owns the alarm and the source, which call nothing once it is gone.
+    // Unowned: this object owns the alarm and the source, which call nothing after its end.
     let alarm = try loop.addTimer { [unowned self] in
       alarmTime = nil
       advance()
     }
-    // Before clients: what is due must not wait until they are served.
+    // The alarm comes before clients: what is due must not wait until they are served.
     alarm.setPriority(.first)
     self.alarm = alarm
     try source.start(on: loop) { [unowned self] in advance() }
@@ -61,7 +61,7 @@ final class ModeService {
     let (before, time) = (engine.ring.latest, batch.reached)
     let (machine, name) = event.address(in: engine.settings)
     process(Batch([.client(event, at: time)], reached: time))
-    // Counts only the event's own changes: the call may also cause those of a tap or a timeout.
+    // Counts only the event's own changes: a tap or a timeout may cause others in this call.
     return engine.ring.changes(after: before, upTo: engine.ring.latest).contains {
       ($0.machine, $0.event, $0.time) == (machine, name, time)
     }
@@ -76,7 +76,7 @@ final class ModeService {
     leds = configuration.leds
     process(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
     show(configuration.leds)
-    // Reads the last keys of devices that `follow` closes, and then those of devices that it opens.
+    // Reads the last keys of the devices that `follow` closes; `defer` reads the opened devices.
     advance()
     defer { advance() }
     try source.follow(configuration)

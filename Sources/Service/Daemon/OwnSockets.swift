@@ -6,7 +6,7 @@ import Wire
 /// The sockets that a daemon makes if the service manager passed none.
 struct OwnSockets: ~Copyable {
   let sockets: [ListeningSocket]
-  /// Keeps a second daemon from replacing the sockets while this one lives.
+  /// Keeps a second daemon from replacing the sockets while this daemon lives.
   private let lock: FileDescriptor
 
   /// A process serves in this directory already; `process` is `nil` if that process is unknown.
@@ -30,7 +30,7 @@ struct OwnSockets: ~Copyable {
     let state = "\(directory)/\(SocketDirectory.stateSocket)"
     let control = "\(directory)/\(SocketDirectory.controlSocket)"
     let lock = try Self.lock(directory)
-    // A lock is not enough: the sockets of a service manager have none. Both sockets are checked
+    // A lock is not enough: a service manager's sockets have no lock. Both sockets are checked
     // before either is replaced.
     let occupants = try [state, control].map { try Occupant(of: $0) }
     for case .server(let process) in occupants {

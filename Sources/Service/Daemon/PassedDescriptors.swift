@@ -1,8 +1,8 @@
 import System
 import Terminal
 
-/// The descriptors that the service manager passed at the start, by name: sockets, and memory that
-/// the previous daemon gave it to keep.
+/// The named descriptors that the service manager passed at the start: sockets, and files in
+/// memory that the manager has kept for the previous daemon.
 final class PassedDescriptors {
   private enum Kept: String {
     case states, configuration
@@ -31,7 +31,7 @@ final class PassedDescriptors {
     return sockets
   }
 
-  /// The previous daemon's store, or a new one; `nil` without a service manager, or if that fails.
+  /// The previous daemon's store, or a new one; `nil` without a service manager, or if both fail.
   func takeStates() -> StateStore? {
     if let file = take(.states) {
       if let store = try? StateStore(file), store.contents != nil { return store }
@@ -53,8 +53,8 @@ final class PassedDescriptors {
     return FileDescriptor(owning: numbers.remove(at: index).number)
   }
 
-  /// A new file in memory, which the service manager keeps instead of the one before; `nil` without
-  /// a service manager, or if that fails.
+  /// A new file in memory. The service manager keeps it instead of the previous one. `nil` without
+  /// a service manager, or if the file cannot be made.
   private static func keep(_ kept: Kept, _ content: [UInt8] = []) -> FileDescriptor? {
     guard ServiceManager.isPresent else { return nil }
     do throws(SystemError) {

@@ -2,7 +2,7 @@ import KeyboardModes
 
 /// How fast a recording is played.
 public enum PlaybackSpeed: Hashable, Sendable {
-  /// This many times as fast as it was recorded.
+  /// This many times as fast as the recording was made.
   case times(Double)
   /// As fast as possible.
   case unlimited
@@ -41,7 +41,7 @@ struct PlaybackClock {
     speed == .unlimited ? .min : reached(recorded)
   }
 
-  /// The recorded time that is reached at a real time. It continues after the last event.
+  /// The recorded time at a real time. Recorded time continues after the last event.
   func time(at microseconds: Int64) -> Time {
     let elapsed = Double(microseconds - anchor.microseconds)
     return Time(
@@ -55,8 +55,8 @@ struct PlaybackClock {
     return Int64(saturating: Double(anchor.microseconds) + ahead.rounded(.up))
   }
 
-  /// Notes that an event was played. At unlimited speed, recorded time jumps to that of the event,
-  /// and then passes like real time until the next one. At other speeds this does nothing.
+  /// Notes that an event was played. At unlimited speed, recorded time jumps to the event's time,
+  /// and then passes like real time until the next event. At other speeds this does nothing.
   mutating func played(_ recorded: Time, at microseconds: Int64) {
     if speed == .unlimited { anchor = (recorded, microseconds) }
   }

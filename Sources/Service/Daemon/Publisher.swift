@@ -3,26 +3,26 @@ import Wire
 
 /// How far a subscriber is in the sequence of changes.
 struct SubscriberPosition: Equatable {
-  /// The number of the last change that the subscriber was sent, or was told to have missed.
+  /// The number of the last change that was sent, reported as missed, or passed over.
   var sequence: Int64
 
-  /// The machines whose changes it is sent; `nil` for all.
+  /// The machines whose changes are sent; `nil` for all.
   var machines: Set<Machine>?
 
   /// The number of the last change of the partly sent message; `nil` between messages.
   var endOfMessage: Int64?
 
-  /// The ``Engine/machineListRevision`` of the states that it was sent last.
+  /// The ``Engine/machineListRevision`` of the states that were sent last.
   var machineListRevision = 0
 }
 
 /// Sends subscribers the changes.
 ///
-/// A subscriber is a session with a position in the sequence of changes. While it has unsent bytes,
-/// the position stands still; afterwards it gets the changes since, or how many it missed.
+/// A subscriber is a session with a position in the sequence of changes. While the session has
+/// unsent bytes, the position stands still; then the session gets later changes or their number.
 final class Publisher {
-  /// How many changes of a message are written at once. The next ones are written when these have
-  /// been sent, so that a subscriber that does not read costs no more memory.
+  /// How many changes of a message are written at once. More are written only when these have been
+  /// sent, so that a subscriber that does not read costs no more memory.
   static let changesAtOnce: Int64 = 32
 
   /// A message, or a part of one with many changes.
@@ -50,8 +50,8 @@ final class Publisher {
   /// false: the message's time is before the subscription.
   private var isMessageCurrent = false
 
-  /// The last message for all machines that the publisher wrote itself, or its first part.
-  /// Subscribers at the same position share it.
+  /// The last message that the publisher itself wrote for all machines, or the first part of that
+  /// message. Subscribers at the same position share it.
   @exclusivity(unchecked) private var last: Part?
 
   init(_ engine: Engine, _ source: any InputSource) {
@@ -99,10 +99,10 @@ final class Publisher {
   /// The position of a new subscriber that knows the sequence `instance` up to change `after`; both
   /// are `nil` if it knows nothing.
   ///
-  /// - Parameter machines: the machines whose changes it is sent; `nil` for all.
+  /// - Parameter machines: the machines whose changes are sent; `nil` for all.
   /// - Returns: the first message, or `nil` if ``next(for:)`` writes it; and the position.
-  /// - Throws: ``VarlinkError/invalidParameter(_:)`` if only one of the two is given, or the
-  ///   sequence has no such change.
+  /// - Throws: ``VarlinkError/invalidParameter(_:)`` if only one of `after` and `instance` is
+  ///   given, or the sequence has no such change.
   func subscribe(
     after: Int64?, instance: String?, machines: Set<Machine>? = nil
   ) throws(VarlinkError) -> (MonitorReply?, SubscriberPosition) {
@@ -123,7 +123,7 @@ final class Publisher {
       position.sequence = after
       passOver(&position)
       guard position.sequence < ring.latest else { break }
-      // A message has the time at which it was written, so this subscriber gets a new one.
+      // A message has the time of its writing, so this subscriber gets a new message.
       (isMessageCurrent, last) = (false, nil)
       return (nil, position)
     }
@@ -152,7 +152,7 @@ final class Publisher {
       part = last
     } else {
       part = write(from: position)
-      // Most subscribers want all machines, so only such a part is worth keeping.
+      // Most subscribers want all machines, so only a part for all machines is worth keeping.
       if isFirst, position.machines == nil { last = part }
     }
     if part.reportsMissed { missed += 1 }
@@ -160,8 +160,8 @@ final class Publisher {
     return part.bytes
   }
 
-  /// Moves a subscriber that is between messages past changes of machines that it did not ask for.
-  /// Does nothing if the ring has lost changes: they may be of machines that it did ask for.
+  /// Between two messages, moves a position past changes of machines outside the subscription. Does
+  /// nothing if the ring has lost changes, which may be changes of subscribed machines.
   private func passOver(_ position: inout SubscriberPosition) {
     let ring = engine.ring
     guard let machines = position.machines, ring.hasAll(after: position.sequence) else { return }
@@ -171,8 +171,8 @@ final class Publisher {
     position.sequence = next.map { $0.sequence - 1 } ?? ring.latest
   }
 
-  /// Writes a part of a message: its start if it is the first part, changes unless the ring has
-  /// lost them, and its end if it is the last part.
+  /// Writes a part of a message. The first part has the start of the message, and the last part
+  /// its end. A part has changes unless the ring has lost them.
   private func write(from start: SubscriberPosition) -> Part {
     let ring = engine.ring
     let endOfMessage = start.endOfMessage ?? ring.latest

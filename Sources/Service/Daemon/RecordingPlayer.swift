@@ -17,14 +17,14 @@ final class RecordingPlayer: InputSource {
   /// The inputs after `upcoming` in its batch.
   private var rest: ArraySlice<Controller.Input> = []
 
-  /// The time of the last input that had one.
+  /// The time of the last played input that had a time.
   private var reached = Time(microseconds: 0)
 
   /// Has the usual priority, so that clients have their turn however fast the recording is played.
   private var timer: EventSource?
 
-  /// Opens the recording, and reads it through once, so that one with a fault is refused before
-  /// anything of it has been published.
+  /// Opens the recording and reads all of it once: a faulty recording is refused before any of it
+  /// is published.
   init(file: String, speed: PlaybackSpeed) throws(RecordingError) {
     recording = try Recording(opening: [file]) { Log.warning("\($0)") }
     try recording.checkThatAllAreFiles()
@@ -56,7 +56,7 @@ final class RecordingPlayer: InputSource {
     play(into: &batch.inputs)
     batch.reached = now
     if let upcoming {
-      // Time stays before the next input, unless the last one played had the same time.
+      // Time stays before the next input, unless the last played input had the same time.
       let next = (upcoming.time ?? reached).microseconds
       let before = Time(microseconds: next == .min ? next : next - 1)
       batch.reached = max(reached, min(batch.reached, before))
@@ -89,7 +89,7 @@ final class RecordingPlayer: InputSource {
       upcoming = rest.popFirst()
       if upcoming == nil { Log.info("the recording has ended; its states are still served") }
     } catch {
-      // It was valid when it was opened, so another program changed it.
+      // The recording was valid when it was opened, so another program has changed it.
       Log.warning("\(error)")
       upcoming = nil
     }

@@ -8,11 +8,11 @@ final class Server {
   /// The maximum number of clients that are served at once.
   private static let mostSessions = 512
 
-  /// How many of them are reserved for the control socket.
+  /// How many of the ``mostSessions`` are reserved for the control socket.
   private static let reservedForControl = 16
 
-  /// Memory is given back when most clients have gone, if there were at least this many. That takes
-  /// time, so one client that comes and goes must not cause it.
+  /// Memory is released when most clients have gone, if there were at least this many. Releasing
+  /// takes time, so one client that comes and goes must not cause it.
   private static let crowd = 32
 
   /// How many bytes of a client's calls are answered before other clients have their turn.
@@ -26,7 +26,7 @@ final class Server {
   private let publisher: Publisher
   private var listeners: [(socket: ListeningSocket, source: EventSource)] = []
   private var sessions: [Session] = []
-  /// The most clients at once since memory was last given back.
+  /// The most clients at once since memory was last released.
   private var mostClients = 0
   private var retry: EventSource?
 
@@ -49,10 +49,10 @@ final class Server {
     preferNewClients()
   }
 
-  /// Accepts before the next call, so that clients with many calls do not shut others out.
+  /// Has new clients accepted before the next call: clients with many calls must not block them.
   private func preferNewClients() {
     for listener in listeners {
-      // Control first: a call of HangUp comes before the connections that it is to end.
+      // The control socket comes first: HangUp can then end waiting readers before they are served.
       listener.source.setPriority(listener.socket.access == .control ? .earlier : .early)
     }
   }
@@ -72,7 +72,7 @@ final class Server {
         answer(try Call(parsing: message), session)
       } catch {
         switch error {
-        // Varlink has no error for that.
+        // Varlink has no error for a message that is not JSON.
         case .notJSON: session.close(with: nil)
         case .member(let name):
           session.close(with: Reply(VarlinkError.invalidParameter(name)).message)
@@ -82,7 +82,7 @@ final class Server {
     settle(session)
   }
 
-  /// Sends a subscriber what is new, and has any session decide what it waits for next.
+  /// Sends a subscriber what is new, and has the session decide what to wait for next.
   private func settle(_ session: Session) {
     publisher.publish(to: session)
     session.settle()
@@ -105,11 +105,11 @@ final class Server {
     }
   }
 
-  /// Ends every connection for reading, also those that wait to be accepted.
+  /// Ends every connection for reading, including connections that have not been accepted yet.
   private func endReaders() {
     letGo { $0.access == .reading }
     for listener in listeners where listener.socket.access == .reading {
-      // More than can wait at once; the limit keeps a flood of new ones from blocking the daemon.
+      // Fewer can wait at once. The limit keeps a flood of connections from blocking the daemon.
       for _ in 0..<65536 {
         let number = accept(listener.socket.number, nil, nil)
         if number >= 0 { close(number) } else if errno == EAGAIN { break }
@@ -120,7 +120,7 @@ final class Server {
   private func letGo(_ isMeant: (Session) -> Bool) {
     for session in sessions where isMeant(session) { publisher.remove(session) }
     sessions.removeAll(where: isMeant)
-    // A client that waits for a free descriptor can have this session's.
+    // Clients that wait for a descriptor can have the descriptors of the ended sessions.
     acceptAgain()
     if mostClients >= Self.crowd, sessions.count <= mostClients / 4 {
       releaseMemory()
@@ -166,15 +166,15 @@ final class Server {
 
   private static let tooMany = Reply(error: ControllerInterface.tooManyClients).message
 
-  /// Sends the reason as the answer to the call that will come. A new socket has room for it.
+  /// Answers the client's first call before it comes. A new socket has room for this answer.
   private func turnAway(_ socket: Int32) {
     var reply = Self.tooMany[...]
     _ = try? sendSome(&reply, to: socket)
   }
 
   /// Ends the oldest connection for reading that has never sent a call, if there is one, to make
-  /// room for a new client: programs call at once. Those that have called stay, however long they
-  /// are idle, so that new clients cannot push others out.
+  /// room for a new client: programs call at once. Connections that have called stay, however long
+  /// they are idle, so that new clients cannot push others out.
   private func endSilent() {
     let silent = sessions.first { $0.access == .reading && !$0.hasCalled }
     silent?.close(with: Self.tooMany)

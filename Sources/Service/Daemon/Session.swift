@@ -14,14 +14,14 @@ import Wire
 /// While a session answers or finishes, a bad or too long call makes it close, too.
 ///
 /// For a client that does not read, a session keeps at most one message, or one part of a message
-/// with many changes. The next call waits until the reply to the one before has been sent: a client
-/// that asks without reading fills its own socket and nothing here.
+/// with many changes. The next call waits until the previous reply has been sent: a client that
+/// calls without reading fills only its own socket.
 final class Session {
   /// What the session is doing.
   private enum Activity {
     /// Answers calls as they arrive.
     case answering
-    /// Answers the calls that have arrived. No more can come.
+    /// Answers the calls that have arrived. No more calls can come.
     case finishing
     /// Sends a subscriber the changes after this position. Reads no more calls.
     case streaming(SubscriberPosition)
@@ -72,8 +72,8 @@ final class Session {
   func handle(_ events: IOEvents) {
     let isGone = !events.isDisjoint(with: [.hangUp, .failure])
     if isGone || events.contains(.writable) { flush() }
-    // A client that has gone may have sent oneway calls before, so they are read. Those of a
-    // subscriber are not.
+    // A client that has gone may have sent oneway calls before, so they are read. A subscriber's
+    // calls are not read.
     if isGone, case .streaming = activity { activity = .closing }
     if events.contains(.readable) { receive() }
   }
@@ -107,8 +107,8 @@ final class Session {
     }
   }
 
-  /// Clients of the control socket come first. One that sent much at once waits with all others for
-  /// its next turn.
+  /// Clients of the control socket come first. A client that sent several calls at once waits with
+  /// all others for its next turn.
   private func setPriority() {
     guard access == .control else { return }
     source?.setPriority(incoming.hasMessage ? .usual : .early)

@@ -5,13 +5,13 @@ import Wire
 
 /// The states in memory that outlives the daemon, so that a restart keeps them.
 ///
-/// One of two slots counts. It has the last message for subscribers, then a JSON object with what
-/// only the next daemon needs, and a NUL. The end of older, longer contents may follow.
+/// One of two slots is current. It has the last message for subscribers, then a JSON object with
+/// what only the next daemon needs, and a NUL. The end of older, longer contents may follow.
 final class StateStore {
   /// What the next daemon continues from.
   struct Contents: Hashable {
     let state: StateMessage
-    /// The state of the Shift machine; ``state`` has only its name.
+    /// The state of the Shift machine; ``state`` has only the name of this state.
     let shift: ShiftRules.State
     /// See ``Controller/Snapshot/shiftFound``.
     let shiftFound: Time?
@@ -29,11 +29,11 @@ final class StateStore {
   /// The store keeps the awaited releases of at most this many keys; more are hardly ever awaited.
   private static let mostKeys = 6
 
-  /// How many of the last changes are kept. One release of a key can make so many: a tap and a
-  /// release for each machine that keys serve.
+  /// How many of the last changes are kept. One release of a key can cause this many: a tap and a
+  /// release for each machine that has keys.
   static let mostChanges = 2 * (1 + Machine.maxOwn)
 
-  /// What the previous daemon left; `nil` if it is invalid, or if there was none.
+  /// What the previous daemon left; `nil` if that is invalid or missing.
   let contents: Contents?
 
   private let slots: MemorySlots

@@ -8,10 +8,10 @@ public struct Changes: AsyncSequence, Sendable {
   let directory: String
   let machines: Set<Machine>?
 
-  /// One subscription. Its connection closes when the iterator is released or its task cancelled.
+  /// One subscription. Releasing the iterator or cancelling the task closes the connection.
   ///
-  /// It runs on the actor that calls it, even the main one: a thread of the runtime's pool would
-  /// start libdispatch's timer, which wakes the process every second from then on.
+  /// The iterator runs on the actor that calls it, even the main actor: a thread of the runtime's
+  /// pool would start a timer of libdispatch that wakes the process every second.
   public struct Iterator: AsyncIteratorProtocol {
     /// `nil` once the sequence is over.
     private var subscription: Result<Subscription, ClientError>?
@@ -44,7 +44,7 @@ public struct Changes: AsyncSequence, Sendable {
       }
     }
 
-    /// The same, outside any actor. From Swift 6.2 on, the protocol itself provides this.
+    /// Calls ``next(isolation:)`` outside any actor. From Swift 6.2 on, the protocol provides this.
     public mutating func next() async throws(ClientError) -> Update? {
       try await next(isolation: nil)
     }

@@ -12,20 +12,20 @@ public import Wire
 ///     }
 ///
 /// A client is only an address: it holds no connection and no thread. Each call, and each loop
-/// over ``changes``, has a connection of its own, and a thread while it waits. These end with the
-/// call or loop, or with the cancellation of its task.
+/// over ``changes``, has a connection of its own, and a thread while it waits. Both end with the
+/// call or loop, or when the task is cancelled.
 public struct Client: Sendable {
-  /// How long a client waits for an answer that the daemon gives at once.
+  /// How long a client waits for an answer. A daemon that does not hang answers at once.
   package static let usualPatience = Duration.seconds(5)
 
   /// The directory of the daemon's sockets.
   public let directory: String
 
-  /// The daemon that serves in `directory`; by default the one that ``directory(_:)`` finds now.
+  /// A client of the daemon that serves in `directory`; `nil` is what ``directory(_:)`` finds now.
   public init(directory: String? = nil) { self.directory = Client.directory(directory) }
 
-  /// The directory of the daemon's sockets, by the rule that every client follows: the one given,
-  /// else that of `KEYMODED_SOCKET_DIR`, else the user's own if it has a socket, else the system's.
+  /// The directory of the daemon's sockets: the given one, else the value of `KEYMODED_SOCKET_DIR`,
+  /// else the user's own if a state socket is there, else the system's. All clients use this rule.
   public static func directory(_ given: String?) -> String {
     if let named = given ?? environment(SocketDirectory.variable) { return named }
     if let runtime = environment("XDG_RUNTIME_DIR") {
@@ -43,8 +43,8 @@ public struct Client: Sendable {
   /// such as for an invalid reply.
   public var changes: Changes { changes(of: nil) }
 
-  /// The updates from now on, with the changes of these machines only, of which there must be at
-  /// least one; `nil` for all. Changes of other machines do not wake the program.
+  /// The updates from now on, with the changes of these machines only: at least one machine, or
+  /// `nil` for all. Changes of other machines do not wake the program.
   public func changes(of machines: Set<Machine>?) -> Changes {
     Changes(directory: directory, machines: machines)
   }
@@ -68,9 +68,9 @@ public struct Client: Sendable {
 
   /// Sends an event instead of a key, by its name, such as `tapTextField`.
   ///
-  /// - Returns: whether it changed anything, and the states after it.
+  /// - Returns: whether the event changed a state, and the states afterwards.
   /// - Throws: ``ClientError/noDaemon(path:)`` if there is no daemon,
-  ///   ``ClientError/noAnswer(path:)`` if it does not answer within five seconds, and
+  ///   ``ClientError/noAnswer(path:)`` if the daemon does not answer within five seconds, and
   ///   ``ClientError/cancelled`` if the task is cancelled; the event may have been sent by then.
   @discardableResult
   public func trigger(

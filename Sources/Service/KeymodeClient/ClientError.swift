@@ -5,7 +5,7 @@ public import Wire
 public enum ClientError: Error, Hashable, TerminalTextConvertible {
   /// There is no socket at this path, or no process listens on it.
   case noDaemon(path: String)
-  /// This user may not use the socket at this path, but members of the group may, if there is one.
+  /// This user may not use the socket at this path. Members of `group` may; `nil` if no group may.
   case permissionDenied(path: String, group: String?)
   /// The daemon behind the socket at this path has no room for a connection or a call, or did not
   /// answer the call by the deadline.

@@ -5,10 +5,10 @@ import Wire
 
 /// A connection to the daemon. It sends calls, and cuts what arrives into replies.
 ///
-/// It never waits. When ``descriptor`` is readable, call ``read()``, and then ``nextReply()`` until
-/// that returns `nil`.
+/// It never waits. When ``descriptor`` is readable, call ``read()``, and then call ``nextReply()``
+/// until the result is `nil`.
 final class Connection {
-  /// The longest reply, in bytes, that is read.
+  /// The length of the longest reply that is read, in bytes.
   private static let longestReply = 1 << 24
   private static let bytesAtOnce = 16384
 
@@ -25,8 +25,8 @@ final class Connection {
     self.socket = socket
   }
 
-  /// Connects to a socket of the daemon that serves in `directory`. A user who may use only the
-  /// control socket can read by that one, too.
+  /// Connects to a socket of the daemon that serves in `directory`. If the user may use only the
+  /// control socket, it replaces the state socket.
   ///
   /// - Throws: ``ClientError/noDaemon(path:)``, ``ClientError/permissionDenied(path:group:)``,
   ///   ``ClientError/noAnswer(path:)`` if the backlog is full, or ``ClientError/failed(_:)``.
@@ -49,7 +49,7 @@ final class Connection {
     } catch {
       switch error.code {
       case ENOENT, ECONNREFUSED, ENOTDIR: throw .noDaemon(path: path)
-      // The socket's backlog is full. It holds thousands.
+      // The socket's backlog, which holds thousands of connections, is full.
       case EAGAIN: throw .noAnswer(path: path)
       case EACCES, EPERM: throw .permissionDenied(path: path, group: group(of: path))
       default: throw .failed("\(error)")
@@ -57,15 +57,15 @@ final class Connection {
     }
   }
 
-  /// Sends a call. The socket has room for any call that the daemon would read; a larger one ends
+  /// Sends a call. The socket has room for any call that the daemon would read; a larger call ends
   /// in ``ClientError/noAnswer(path:)``.
   func send(_ call: Call) throws(ClientError) {
     var rest = call.message[...]
-    // If the daemon has closed the connection, a reply that it sent before can still be read.
+    // A closed connection is no error here: the daemon's last reply can still be read.
     if (try? sendSome(&rest, to: descriptor)) == false { throw .noAnswer(path: path) }
   }
 
-  /// Reads what has arrived. Throws ``ClientError/connectionLost`` if no more will.
+  /// Reads what has arrived. Throws ``ClientError/connectionLost`` if no more can arrive.
   func read() throws(ClientError) {
     let result = try? readSome(from: descriptor, upTo: Self.bytesAtOnce) { incoming.append($0) }
     switch result {
@@ -104,8 +104,8 @@ enum Endpoint {
   }
 }
 
-/// The group whose members may use a socket; `nil` if only its owner may. Several threads may call
-/// this at once.
+/// The group whose members may use a socket; `nil` if no group may. Several threads may call this
+/// at once.
 func group(of path: String) -> String? {
   var status = stat()
   guard stat(path, &status) == 0, status.st_mode & S_IWGRP != 0 else { return nil }

@@ -3,7 +3,7 @@ import Glibc
 /// An answer that the daemon has not given yet.
 ///
 /// Wait until ``descriptor`` is readable, then call ``advance()``; repeat this until it returns the
-/// answer, or throws. After the answer, ``ask(until:)`` asks the same again.
+/// answer, or throws. After the answer, ``ask(until:)`` sends the same request again.
 package final class PendingAnswer<Answer> {
   private let request: Request<Answer>
   private let connection: Connection
@@ -30,7 +30,7 @@ package final class PendingAnswer<Answer> {
     try ask(until: deadline)
   }
 
-  /// Asks again after an answer, on the same connection.
+  /// Sends the request again after an answer, on the same connection.
   package func ask(until deadline: SuspendingClock.Instant) throws(ClientError) {
     self.deadline = deadline
     try connection.send(request.call)
@@ -40,7 +40,7 @@ package final class PendingAnswer<Answer> {
   /// The answer; `nil` if there is none yet. After the answer or an error, the descriptor is not
   /// readable any more.
   ///
-  /// - Throws: ``ClientError`` if there will be none.
+  /// - Throws: ``ClientError`` if no answer will come.
   package func advance() throws(ClientError) -> Answer? {
     var isOver = true
     defer { if isOver { wakeup.stop() } }

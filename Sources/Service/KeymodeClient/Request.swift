@@ -10,7 +10,7 @@ package struct Request<Answer> {
 }
 
 extension Request {
-  /// - Parameter what: what the error calls the answer.
+  /// - Parameter what: the name of the answer in errors.
   fileprivate init(
     _ call: Call, on endpoint: Endpoint, _ what: String, _ read: @escaping (JSON) -> Answer?
   ) {
@@ -31,7 +31,7 @@ extension Request<StateMessage> {
 }
 
 extension Request<TriggerMessage> {
-  /// Sends an event; the answer is whether it changed anything, and the states after it.
+  /// Sends an event; the answer is whether the event changed a state, and the states afterwards.
   package static func trigger(_ event: String) -> Request<TriggerMessage> {
     let call = Call(ControllerInterface.trigger, [.init("event", .string(event))])
     return Self(call, on: .control, "state", TriggerMessage.init)
@@ -39,8 +39,8 @@ extension Request<TriggerMessage> {
 }
 
 extension Request<MonitorReply> {
-  /// Subscribes to the changes of these machines, by default all: those after the change `last`, or
-  /// from now on.
+  /// Subscribes to the changes of these machines, by default of all machines. The changes after
+  /// `last` come first, if it is given; otherwise only new changes come.
   static func changes(
     after last: (sequence: Int64, instance: String)? = nil, of machines: Set<Machine>? = nil
   ) -> Self {
@@ -93,7 +93,7 @@ extension Request<[MachineMessage]> {
   }
 }
 
-/// The list of this name among the parameters of a reply.
+/// The list with this name in the parameters of a reply.
 private func list<Element>(
   _ name: String, in parameters: JSON, of element: (JSON) -> Element?
 ) throws(ClientError) -> [Element] {

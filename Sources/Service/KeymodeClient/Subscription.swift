@@ -6,8 +6,8 @@ import Wire
 ///
 ///     away ── connects ──> asked ── states ──> connected ── the daemon goes ──> away …
 ///
-/// While it is away it tries to connect, at first often and then once a second. Without permission,
-/// it tries again when the folder of the sockets changes. A new connection resumes after the last
+/// While away, the subscription tries to connect, at first often and then once a second. Without
+/// permission, it tries again when the folder of the sockets changes. It resumes after the last
 /// change, which it names by number and instance.
 ///
 /// Wait until ``descriptor`` is readable, then call ``advance()``.
@@ -35,10 +35,10 @@ package final class Subscription {
   private var last: (sequence: Int64, instance: String)?
   /// The machines of the last message. A new configuration may have others.
   private var known: [Machine] = []
-  /// Since when there is no connection; `nil` unless an update has reported that.
-  private var absence: SuspendingClock.Instant?
-  /// The folder of the sockets, while this user lacks the permission: a user cannot watch a socket
-  /// itself without the permission to read it. `nil` if the user may not read the folder either.
+  /// When the time without a connection began; `nil` until an update has reported it.
+  private var absenceStart: SuspendingClock.Instant?
+  /// Watches the folder of the sockets while this user lacks the permission: a socket cannot be
+  /// watched without it. `nil` if the user may not read the folder either.
   private var folder: FolderWatch?
   /// Whether this user lacked the permission at the last attempt.
   private var isDenied = false
@@ -114,14 +114,14 @@ package final class Subscription {
     switch error {
     case .noDaemon, .noAnswer, .connectionLost,
       .refused(name: ControllerInterface.tooManyClients, _):
-      if absence == nil { updates.append(.disconnected(error)) }
+      if absenceStart == nil { updates.append(.disconnected(error)) }
       isDenied = false
       unwatch()
     case .permissionDenied: return try awaitPermission(error)
     case .badReply, .refused, .failed, .cancelled: throw error
     }
-    let start = absence ?? .now
-    absence = start
+    let start = absenceStart ?? .now
+    absenceStart = start
     // Waits a quarter of the time that the daemon has been away so far.
     let quarter = start.duration(to: .now) / 4
     let delay = min(max(quarter, Self.shortestDelay), Self.longestDelay)
@@ -132,7 +132,7 @@ package final class Subscription {
   /// user comes to the front, or when the group of a new socket gets the permission.
   private func awaitPermission(_ error: ClientError) throws(ClientError) {
     if !isDenied { updates.append(.disconnected(error)) }
-    (absence, isDenied) = (absence ?? .now, true)
+    (absenceStart, isDenied) = (absenceStart ?? .now, true)
     if folder == nil, let watch = try? FolderWatch(directory) {
       folder = watch
       // Tries once more: the permission may have come before the watch did.
@@ -175,7 +175,7 @@ package final class Subscription {
     } catch {
       return try retry(after: error)
     }
-    (absence, isDenied) = (nil, false)
+    (absenceStart, isDenied) = (nil, false)
     unwatch()
     // No deadline: the next change may come hours later.
     try wakeup.wait(for: connection.descriptor, until: nil)
@@ -187,7 +187,7 @@ package final class Subscription {
     do throws(ClientError) {
       try connection.read()
     } catch {
-      absence = .now
+      absenceStart = .now
       updates.append(.disconnected(error))
       return try stayAway(until: .now)
     }

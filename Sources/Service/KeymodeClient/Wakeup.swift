@@ -1,7 +1,7 @@
 import System
 import Terminal
 
-/// One descriptor to wait on, for another descriptor and a time, both of which may change.
+/// A descriptor that is readable when another descriptor is, or at a time. Both may change.
 final class Wakeup {
   private let all: ReadySet
   private let timer: TimerDescriptor
@@ -29,7 +29,7 @@ final class Wakeup {
     do throws(SystemError) { try all.add(next) } catch { throw .failed("\(error)") }
   }
 
-  /// Waits for nothing any more.
+  /// Waits for nothing until the next ``wait(for:until:)``.
   func stop() {
     if let awaited { all.remove(awaited) }
     awaited = nil

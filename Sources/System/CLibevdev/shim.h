@@ -6,10 +6,10 @@
 #include <libevdev-1.0/libevdev/libevdev.h>
 #include <linux/input.h>
 
-/* The ioctls that libevdev has no function for: Swift does not import the macros
- * that have their numbers. Each function returns 0 or -errno. */
+/* ioctls without a function in libevdev. Swift does not import the macros of their
+* numbers. Each function returns 0 or -errno. */
 
-/* Sets which types of event the kernel delivers, one bit each. It always delivers EV_SYN. */
+/* Sets the types of event to deliver, one bit each. The kernel always delivers EV_SYN. */
 static inline int keymoded_deliver_types(int fd, unsigned long types) {
   struct input_mask mask;
   memset(&mask, 0, sizeof mask);

@@ -28,16 +28,16 @@ int memfd_create(const char *name, unsigned flags);
 int pipe2(int ends[2], int flags);
 pid_t gettid(void);
 
-/* Unmaps the program's code and constants. The kernel maps each page again when it is needed, from
- * the program's file. The kernel rounds the end up to a page. Writable data begins in a later page,
+/* Unmaps the program's code and constants. When a page is needed, the kernel maps it again from the
+ * program's file. The kernel rounds the end up to a page. Writable data begins in a later page,
  * because the linker aligns it for the largest pages, which have 64 KiB on arm64. */
 static inline void keymoded_unmap_code(void) {
   extern const char __executable_start[], etext[];
   (void)madvise((void *)__executable_start, (size_t)(etext - __executable_start), MADV_DONTNEED);
 }
 
-/* Unmaps the part of the stack that calls used which have ended. Only the first thread's stack has
- * nothing else mapped below it, by 1 MiB: see stack_guard_gap in the kernel's parameters. */
+/* Unmaps the part of the stack that ended calls used. Only below the first thread's stack is 1 MiB
+ * free of other mappings: see stack_guard_gap in the kernel's parameters. */
 static inline void keymoded_unmap_unused_stack(void) {
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), size = 256 * 1024;
   const uintptr_t used = (uintptr_t)__builtin_frame_address(0) / page * page - page;
@@ -67,7 +67,7 @@ static inline int keymoded_peer_process(int socket) {
  * terminal is stopped. Returns a descriptor of the process once execvp(3) has succeeded, or -errno.
  *
  * The child has only the thread that called this, so it may take no lock: another thread may have
- * held it. The C library takes locks to reset signals, so the child calls the kernel for that. */
+ * held the lock. The C library takes locks to reset signals, so the child calls the kernel. */
 static inline int keymoded_spawn(char *const arguments[], int group, int *process) {
   /* struct clone_args of <linux/sched.h>, which clashes with <sched.h>. */
   struct {
@@ -102,7 +102,7 @@ static inline int keymoded_spawn(char *const arguments[], int group, int *proces
   }
   close(ends[1]);
   if (child > 0) {
-    /* execvp closes the pipe, so without an error this reads its end. */
+    /* execvp closes the pipe: without an error, this reads the end of the pipe. */
     while (read(ends[0], &error, sizeof error) < 0 && errno == EINTR)
       ;
     if (error != 0) {
@@ -121,7 +121,7 @@ static inline int keymoded_open_process(int process) {
   return file < 0 ? -errno : file;
 }
 
-/* Kills the process of such a descriptor, wherever it is. Returns 0 or -1; see errno. */
+/* Kills the process of such a descriptor, in any control group. Returns 0 or -1; see errno. */
 static inline int keymoded_kill_process(int process) {
   return (int)syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
 }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A program that this one has started, in a process group of its own.
+/// A program that this program has started, in a process group of its own.
 public final class ChildProcess {
   /// How a process ended.
   public enum End: Hashable, Sendable {
@@ -11,7 +11,7 @@ public final class ChildProcess {
     case signalled(Int32)
   }
 
-  /// Its process ID, which is also that of its process group.
+  /// The process ID, which is also the ID of the process group.
   public let number: Int32
   private let file: FileDescriptor
 
@@ -24,8 +24,8 @@ public final class ChildProcess {
     return poll(&entry, 1, 0) > 0
   }
 
-  /// Runs a program in a control group, with no signal blocked or ignored. It inherits the streams
-  /// of this process, but reads no terminal. The corresponding function is `clone3`.
+  /// Runs a program in a control group, with no signal blocked or ignored. The program inherits the
+  /// streams of this process, but reads no terminal. The corresponding function is `clone3`.
   ///
   /// - Parameter arguments: the program, which is looked for in `PATH`, and its arguments.
   /// - Throws: the error of `clone3` or `execvp`.
@@ -50,7 +50,7 @@ public final class ChildProcess {
   /// not permitted, because the process belongs to another user by now.
   public func kill() -> Bool { keymoded_kill_process(descriptor) == 0 || errno != EPERM }
 
-  /// How the process ended; `nil` if it runs, or if that was returned. `waiting` waits for the end.
+  /// How the process ended; `nil` while it runs, and after the first answer. `waiting` waits.
   public func end(waiting: Bool = false) -> End? {
     var status: Int32 = 0
     let ended = try? retrying("wait") { waitpid(number, &status, waiting ? 0 : WNOHANG) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A control group for processes. What they start is in it too, even in another session.
+/// A control group. Processes that its members start are members too, even in another session.
 ///
 /// See `cgroups(7)`, version 2; needs Linux 5.14.
 public final class ControlGroup {
@@ -10,15 +10,15 @@ public final class ControlGroup {
   /// Opened at once: killing must work even if no more files can be opened later.
   private let killing: FileDescriptor
 
-  /// The descriptor of its folder.
+  /// The descriptor of the group's folder.
   var descriptor: Int32 { folder.number }
 
   /// The descriptor to wait on for `EPOLLPRI`: it is ready from each change of ``isPopulated``
   /// until that property is read.
   public var changes: Int32 { events.number }
 
-  /// Makes a group with this path. The end of this object removes it and the groups inside it, if
-  /// no process is in them.
+  /// Makes a group with this path. The end of this object removes the group and the groups inside
+  /// it, if no process is in them.
   ///
   /// - Throws: `ENOENT` if the outer group is gone, `EACCES` if it is not writable.
   public init(at path: String) throws(SystemError) {
@@ -42,7 +42,7 @@ public final class ControlGroup {
     rmdir(path)
   }
 
-  /// Whether a process that has not ended is in it, or in a group inside it.
+  /// Whether a process that has not ended is in the group, or in a group inside it.
   public var isPopulated: Bool {
     var buffer = [UInt8](repeating: 0, count: 256)
     let count = pread(events.number, &buffer, buffer.count, 0)
@@ -52,7 +52,7 @@ public final class ControlGroup {
     return lines.contains("populated 1")
   }
 
-  /// The processes in it, and in the groups inside it, that this PID namespace has.
+  /// The processes of this PID namespace that are in the group, or in a group inside it.
   public var members: [Int32] { Self.members(path) }
 
   private static func members(_ path: String) -> [Int32] {
@@ -68,15 +68,15 @@ public final class ControlGroup {
       .compactMap { Int32(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// Kills all processes in it, also those that are just starting. Start no process in it
+  /// Kills all processes in the group, even those that are just starting. Start no process in it
   /// afterwards: Linux 6.14, and older versions with the same change, may kill that process too.
   public func kill() { _ = write(killing.number, "1", 1) }
 
   /// The path of a group whose place in the tree of groups is known.
   ///
-  /// - Throws: `ENOENT` if it is gone, and where control groups of version 2 are not mounted.
+  /// - Throws: `ENOENT` if the group is gone, or control groups of version 2 are not mounted.
   public static func path(of place: String) throws(SystemError) -> String {
-    // Beside groups of version 1, those of version 2 have a folder of their own.
+    // If groups of version 1 are mounted too, groups of version 2 have a folder of their own.
     for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
     where access("\(root)\(place)/cgroup.procs", F_OK) == 0 {
       return "\(root)\(place)"

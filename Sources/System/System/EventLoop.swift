@@ -36,10 +36,10 @@ public final class EventLoop {
   /// ready.
   public var serveUrgent: () -> Void = {}
 
-  /// The urgent descriptors and sd-event's own, which ``runOnce(waiting:)`` tells apart.
+  /// The urgent descriptors and sd-event's own descriptor. ``runOnce(waiting:)`` tells them apart.
   private let all: ReadySet
-  // Here and in other classes that serve keys, `unchecked` marks what no callback can reach during
-  // a change. Checks of exclusive access, 2,000 instructions for a key, would find nothing.
+  // Here and in other classes that serve keys, `unchecked` marks properties that no callback can
+  // reach while they change. Checks of exclusive access would take 2,000 instructions for a key.
   /// Room for an event of each descriptor. The first ``readyCount`` are the kernel's last answer.
   @exclusivity(unchecked) private var ready: [epoll_event] = []
   @exclusivity(unchecked) private var readyCount = 0
@@ -83,10 +83,10 @@ public final class EventLoop {
 
   /// Finds out what is ready, for ``isReady(_:)``, and returns whether anything is.
   ///
-  /// - Parameter milliseconds: how long to wait for it; -1 for ever.
+  /// - Parameter milliseconds: how long to wait until anything is ready; -1 for ever.
   @discardableResult
   public func findReady(upTo milliseconds: Int32 = 0) -> Bool {
-    // It fails only if a signal ends the wait; then nothing is ready.
+    // `epoll_wait` fails only if a signal ends the wait; then nothing is ready.
     readyCount = max(0, Int(epoll_wait(all.descriptor, &ready, Int32(ready.count), milliseconds)))
     return readyCount > 0
   }
@@ -119,7 +119,7 @@ public final class EventLoop {
     }
   }
 
-  /// Makes ``serveUrgent`` serve this descriptor too. Call ``removeUrgent(_:)`` before closing it.
+  /// Makes a descriptor urgent: see ``serveUrgent``. Call ``removeUrgent(_:)`` before closing it.
   public func addUrgent(_ descriptor: Int32) throws(SystemError) {
     try all.add(descriptor)
     ready.append(epoll_event())
@@ -163,7 +163,7 @@ public final class EventLoop {
     return source
   }
 
-  /// A handler that a later iteration of the loop runs once for each ``EventSource/callSoon()``.
+  /// A handler that a later iteration of the loop runs once after ``EventSource/callSoon()``.
   public func addDeferred(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
     let source = try EventSource(of: self, "defer work", { _ in handler() }) { slot, context in
       sd_event_add_defer(handle, slot, { _, context in EventSource.called(context, []) }, context)
@@ -210,7 +210,7 @@ public final class EventSource {
   public enum Priority: Int64, Sendable {
     /// Served before all others, except the urgent descriptors.
     case first = -100
-    /// Served before early ones.
+    /// Served before sources of early priority.
     case earlier = -75
     /// Served before sources of usual priority.
     case early = -50
@@ -240,7 +240,7 @@ public final class EventSource {
   /// Schedules the deferred handler to be called once.
   public func callSoon() { enable(SD_EVENT_ONESHOT) }
 
-  /// Whether it waits for its event.
+  /// Whether the source waits for its event.
   public var isEnabled: Bool { sd_event_source_get_enabled(handle, nil) > 0 }
 
   /// Stops waiting, until ``enable()``, ``set(at:)`` or ``callSoon()``.

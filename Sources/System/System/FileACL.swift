@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The permissions of a file: those of its mode, and those of one more user if it has an ACL.
+/// The permissions of a file: the mode, and one more user if the file has an ACL.
 ///
 /// See `acl(5)`. The bytes are the kernel's attribute `system.posix_acl_access`: a version, then
 /// entries of a tag, permissions and an ID, in the order of the tags. Numbers are little-endian.
@@ -19,7 +19,7 @@ public struct FileACL: Hashable, Sendable {
   private static let version: UInt32 = 2
   private static let readAndWrite: UInt16 = 6
 
-  /// Their permissions: 4 to read, 2 to write, 1 to execute.
+  /// What the owner, the group and others may do: 4 to read, 2 to write, 1 to execute.
   private var owner, group, other: UInt16
 
   /// The ID of the user who may also read and write; `nil` for none.
@@ -67,7 +67,7 @@ public struct FileACL: Hashable, Sendable {
 
   /// The permissions of the file at `path`. The C functions are `getxattr` and `stat`.
   public init(of path: String) throws(SystemError) {
-    // The most that the kernel keeps.
+    // The kernel keeps at most this many bytes.
     var bytes = [UInt8](repeating: 0, count: 65_536)
     let count = getxattr(path, Self.attribute, &bytes, bytes.count)
     if count >= 0, let acl = FileACL(Array(bytes.prefix(count))) {

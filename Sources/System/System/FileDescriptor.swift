@@ -99,7 +99,7 @@ public func sendSome(
 ///
 /// - Parameters:
 ///   - limit: the largest size, in bytes.
-///   - mayWait: whether to read pipes and devices too: that may never end.
+///   - mayWait: whether to read pipes and devices too. Reading them may never end.
 /// - Returns: the bytes, or `nil` if there are more than `limit`.
 /// - Throws: if the file cannot be opened or read; `ENOTSUP` unless it is regular or `mayWait`.
 public func contents(

@@ -6,7 +6,7 @@ extension FileDescriptor {
   /// Creates a file in memory, for reading and writing, which lasts while a process has it open.
   /// The corresponding C function is `memfd_create`.
   ///
-  /// - Parameter name: what `/proc` calls it.
+  /// - Parameter name: the name of the file in `/proc`.
   public static func inMemory(_ name: String) throws(SystemError) -> FileDescriptor {
     FileDescriptor(owning: try retrying("create memory", name) { memfd_create(name, MFD_CLOEXEC) })
   }
@@ -25,7 +25,7 @@ extension FileDescriptor {
   }
 }
 
-/// A mapped file in memory: two slots for bytes, and the number of the slot that counts.
+/// A mapped file in memory: two slots for bytes, and the number of the current slot.
 ///
 /// A write fills the other slot, and then changes the number. So a process that is killed leaves
 /// either the old bytes or the new ones. Writing takes no system call.
@@ -37,7 +37,7 @@ public final class MemorySlots {
   private let memory: UnsafeMutableRawBufferPointer
   private static let size = 2 * slotSize + MemoryLayout<Int>.size
 
-  /// Maps a file that another process has written, or a new one, which is all zero. Its descriptor
+  /// Maps a file that another process has written, or a new file, which is all zero. The descriptor
   /// need not stay open.
   public init(_ file: borrowing FileDescriptor) throws(SystemError) {
     let number = file.number
@@ -49,19 +49,19 @@ public final class MemorySlots {
 
   deinit { munmap(memory.baseAddress, memory.count) }
 
-  /// The slot that counts: 0 or 1, whatever the memory holds.
+  /// The current slot: 0 or 1, whatever the memory holds.
   private var slot: Int {
     get { memory.load(fromByteOffset: 2 * Self.slotSize, as: Int.self) & 1 }
     set { memory.storeBytes(of: newValue, toByteOffset: 2 * Self.slotSize, as: Int.self) }
   }
 
-  /// All bytes of the slot that counts.
+  /// All bytes of the current slot.
   public var bytes: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: memory[slot * Self.slotSize..<(slot + 1) * Self.slotSize])
   }
 
-  /// Makes `bytes`, and `rest` after them, the beginning of the slot that counts; does nothing if a
-  /// slot is too small.
+  /// Writes `bytes`, and `rest` after them, into the other slot, and makes that slot the current
+  /// one. Does nothing if a slot is too small.
   public func replace(with bytes: [UInt8], _ rest: [UInt8] = []) {
     guard bytes.count + rest.count <= Self.slotSize else { return }
     let other = 1 - slot
@@ -69,7 +69,7 @@ public final class MemorySlots {
     let end = start + bytes.count
     memory[start..<end].copyBytes(from: bytes)
     memory[end..<end + rest.count].copyBytes(from: rest)
-    // The bytes must be there before they count.
+    // The bytes must be in memory before their slot is the current one.
     atomicMemoryFence(ordering: .releasing)
     slot = other
   }

@@ -1,8 +1,8 @@
 import CLinux
 
-/// The process at the other end of a Unix socket: the one that connected, or the one that listens.
+/// The process at the other end of a Unix socket. It has connected, or it listens.
 public struct PeerProcess: Hashable, Sendable, CustomStringConvertible {
-  /// Its process ID.
+  /// The process ID.
   public let number: Int32
   /// The kernel's name for it, of up to 15 bytes; `nil` if the process has ended.
   public let name: String?

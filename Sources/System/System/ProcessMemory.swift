@@ -10,10 +10,9 @@ public func forbidMemoryDumps() {
   _ = keymoded_forbid_dumps()
 }
 
-/// Gives back to the kernel the memory that this process hardly needs: freed memory, which the
-/// allocator keeps otherwise, what deeper calls left of the stack, and the program's code. The
-/// kernel has the code in its cache, and maps the pages that run again. This takes about 1 ms for
-/// 30 MB of freed memory.
+/// Returns memory to the kernel: freed memory that the allocator has kept, the part of the stack
+/// that ended calls used, and the program's code. The kernel has the code in its cache, and maps
+/// a page again when its code runs. This takes about 1 ms for 30 MB of freed memory.
 public func releaseMemory() {
   malloc_trim(0)
   keymoded_unmap_code()

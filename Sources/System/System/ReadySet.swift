@@ -3,11 +3,11 @@ import Glibc
 
 /// Descriptors that are waited for together.
 ///
-/// The corresponding C functions are those of `epoll(7)`, whose errors the methods throw.
+/// `epoll(7)` describes the corresponding C functions. The methods throw their errors.
 public final class ReadySet: Sendable {
   private let file: FileDescriptor
 
-  /// Readable while one of the descriptors is.
+  /// Readable while one of the descriptors is readable.
   public var descriptor: Int32 { file.number }
 
   /// A set without descriptors.

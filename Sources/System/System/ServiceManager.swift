@@ -5,12 +5,12 @@ import Glibc
 public enum ServiceManager {
   /// Sends the service manager variables of `sd_notify(3)`, such as `READY=1`.
   public static func notify(_ state: String) {
-    // Does nothing without a service manager. A failure means that it is gone, and is ignored.
+    // Does nothing without a service manager. A failure is ignored: the manager is gone then.
     sd_notify(0, state)
   }
 
   /// Sends the service manager the line that `systemctl status` shows. A line end becomes a space,
-  /// because it would begin another variable.
+  /// because a line end would begin another variable.
   public static func show(_ status: String) {
     notify("STATUS=\(status.split(separator: "\n").joined(separator: " "))")
   }
@@ -19,7 +19,7 @@ public enum ServiceManager {
   public static var isPresent: Bool {
     guard environment("NOTIFY_SOCKET") != nil else { return false }
     // A terminal that is itself a service passes NOTIFY_SOCKET on to the programs started in it.
-    // Since version 248, SYSTEMD_EXEC_PID says for which process it is.
+    // Since version 248, SYSTEMD_EXEC_PID names the process that systemd itself started.
     guard let process = environment("SYSTEMD_EXEC_PID") else { return true }
     return process == "\(getpid())"
   }
@@ -31,7 +31,7 @@ public enum ServiceManager {
   /// The system unit that this process is in; `nil` if there is none.
   public static var systemUnit: String? { own(sd_pid_get_unit) }
 
-  /// The user in whose session or service manager this process is; `nil` if it is in none.
+  /// The user whose session or service manager has this process; `nil` if there is none.
   public static var owner: UInt32? {
     var user: UInt32 = 0
     return sd_pid_get_owner_uid(0, &user) >= 0 ? user : nil
@@ -48,7 +48,7 @@ public enum ServiceManager {
   }
 
   /// Asks the service manager to store a descriptor for the next process of the service, instead of
-  /// those stored under this name.
+  /// the descriptors stored under this name.
   public static func keep(_ descriptor: Int32, name: String) {
     sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
     var descriptor = descriptor
@@ -56,7 +56,7 @@ public enum ServiceManager {
   }
 
   /// The descriptors that the service manager passed, with their names: listening sockets, named by
-  /// their units, and those stored by ``keep(_:name:)``.
+  /// their units, and descriptors stored by ``keep(_:name:)``.
   ///
   /// The environment variables that announce them are unset, so that they are taken only once.
   ///

@@ -14,7 +14,7 @@ public struct SystemError: Error, Hashable, CustomStringConvertible {
 
   /// The failure of `operation` with this `errno`.
   ///
-  /// - Parameter reason: words that say more than those of the `errno`, if there are any.
+  /// - Parameter reason: words that say more than the text of the `errno`, if there are any.
   public init(
     _ operation: String, _ subject: String? = nil, code: Int32, reason: String? = nil
   ) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Connects a socket to the one at `path`. The corresponding C function is `connect`.
+/// Connects a socket to the socket at `path`. The corresponding C function is `connect`.
 ///
 /// - Parameter operation: what is attempted, for the error.
 /// - Throws: if the path is too long, or the error of `connect`.
@@ -42,8 +42,8 @@ private func withUnixAddress(
 /// A new socket for connections on this machine. Calls on it fail instead of waiting.
 ///
 /// - Parameters:
-///   - operation: what it is made for, for the error.
-///   - path: the address that it is made for, for the error.
+///   - operation: what the socket is made for, for the error.
+///   - path: the address that the socket is made for, for the error.
 /// - Throws: the error of `socket`.
 public func unixSocket(
   _ operation: String, _ path: String

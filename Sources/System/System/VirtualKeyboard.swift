@@ -4,7 +4,7 @@ import Glibc
 /// A keyboard of `/dev/uinput` that has left Shift, Caps Lock, and the LEDs of Num Lock and Caps
 /// Lock: nothing else can be typed on it.
 ///
-/// It lasts as long as this object. However the process ends, the kernel releases the keys.
+/// The keyboard lasts as long as this object. However the process ends, the kernel releases keys.
 public final class VirtualKeyboard {
   private let device: FileDescriptor
 

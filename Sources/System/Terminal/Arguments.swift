@@ -1,6 +1,6 @@
 /// The arguments of this program, without its name.
 ///
-/// - Throws: if one is not UTF-8: Swift would replace bytes, so a path could name another file.
+/// - Throws: if an argument is not UTF-8. Swift would replace bytes, and so change a file's path.
 public func commandLine() throws(UsageError) -> [String] {
   try CommandLine.arguments.indices.dropFirst().map { number throws(UsageError) in
     guard let text = CommandLine.unsafeArgv[number].flatMap({ String(validatingCString: $0) })
@@ -27,7 +27,7 @@ public struct Arguments: Sendable {
   /// - Parameters:
   ///   - flags: the names of options without a value, with their dashes.
   ///   - options: the names of options with a value, with their dashes.
-  ///   - lists: the names of options with a value that may be repeated.
+  ///   - lists: the names of options with a value that may be given several times.
   ///   - short: what short options stand for, such as `-h` for `--help`.
   /// - Throws: for an unknown option, a missing or superfluous value, or one of `options` that is
   ///   given twice.

@@ -1,5 +1,5 @@
 /// Says that a file with this beginning is compressed or UTF-16, and which command converts it;
-/// `nil` for other files. Some programs of Windows write UTF-16.
+/// `nil` for other files. Some Windows programs write UTF-16.
 public func encodingFault(of start: some Collection<UInt8>) -> String? {
   let bytes = Array(start.prefix(128))
   if let format = compressedFormats.first(where: { bytes.starts(with: $0.start) }) {

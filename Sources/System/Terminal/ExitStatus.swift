@@ -10,7 +10,7 @@ public enum ExitStatus {
   public static let noDaemon: Int32 = 3
   /// A configuration or a recording is invalid.
   public static let badInput: Int32 = 4
-  /// The system does not permit it.
+  /// The system does not permit the action.
   public static let permissionDenied: Int32 = 5
 }
 

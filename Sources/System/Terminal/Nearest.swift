@@ -4,7 +4,7 @@ public func suggestion(for name: String, among candidates: [String]) -> String {
   return candidates.isEmpty ? "none is declared" : "expected \(listed(candidates, "or"))"
 }
 
-/// The one of `candidates` that comes closest to `name`, if any comes close. Case does not matter.
+/// The candidate that is most similar to `name`, if any is similar. Case does not matter.
 ///
 /// For a name of more than 64 bytes this is `nil`, because searching would take long.
 public func nearest(to name: String, among candidates: [String]) -> String? {
@@ -23,7 +23,7 @@ public func nearest(to name: String, among candidates: [String]) -> String? {
 }
 
 /// How many letters must be added, left out, changed or swapped with their neighbour to get from
-/// one to the other.
+/// `left` to `right`.
 private func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
   var rows = [Array(0...right.count)]
   for i in left.indices {

@@ -26,8 +26,8 @@ public struct Output: ~Copyable {
     try output.flush()
   }
 
-  /// Adds the bytes that `body` appends, and a line end. They are written unchanged: `body` must
-  /// escape untrusted text itself, as a JSON writer does.
+  /// Adds the bytes that `body` appends, and a line end. The bytes are written unchanged: `body`
+  /// must escape untrusted text itself, as a JSON writer does.
   public mutating func line(_ body: (inout [UInt8]) -> Void) throws(SystemError) {
     body(&buffer)
     try endLine()

@@ -9,8 +9,8 @@ public enum Sign {
   /// Stands for what is left out; one column.
   public static let cut = isUTF8 ? "…" : "."
 
-  /// Whether the locale uses UTF-8. True without a locale, as in a service, whose text no terminal
-  /// shows. See `locale(7)`.
+  /// Whether the locale uses UTF-8. True without a locale, as in a service: no terminal shows the
+  /// service's text. See `locale(7)`.
   private static let isUTF8: Bool = {
     let set = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment($0) }
     guard let name = set.first(where: { !$0.isEmpty })?.lowercased() else { return true }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A terminal that for some time neither shows what is typed on it nor hands it to the
-/// next program.
+/// A terminal that, from ``enter()`` to ``leave()``, neither shows what is typed nor keeps it for
+/// the next program.
 public final class SilentTerminal {
   private let descriptor: Int32
   private var before = termios()
   private var isTaken = false
 
-  /// The terminal of this descriptor, which stays open; `nil` if it is no terminal.
+  /// The terminal of this descriptor, which stays open; `nil` if the descriptor is no terminal.
   public init?(_ descriptor: Int32) {
     guard isatty(descriptor) == 1 else { return nil }
     self.descriptor = descriptor
@@ -48,8 +48,8 @@ public final class SilentTerminal {
     terminal?.enter()
   }
 
-  /// Whether this process may change the settings without being stopped for it: it is in the
-  /// foreground of the terminal, or the terminal is not its controlling one.
+  /// Whether this process may change the settings without being stopped: it is in the foreground
+  /// of the terminal, or the terminal is not its controlling terminal.
   var isInForeground: Bool {
     let group = tcgetpgrp(descriptor)
     return group < 0 || group == getpgrp()

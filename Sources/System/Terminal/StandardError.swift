@@ -9,7 +9,7 @@ public struct UsageError: Error, Hashable, TerminalTextConvertible {
   public init(_ text: TerminalText) { self.text = text }
 }
 
-/// The name by which this program was called, without its folder.
+/// The name of this program as the caller wrote it, without its folder.
 public let programName: String = {
   let path = CommandLine.arguments.first ?? "keymoded"
   return path.split(separator: "/").last.map(String.init) ?? path

@@ -2,7 +2,7 @@ import Glibc
 
 /// Text in columns, for a terminal.
 public enum Table {
-  /// The width of a terminal that was not resized.
+  /// The usual width of a terminal, in columns.
   private static let width = 80
 
   /// One line for each row. The cells of a column begin at the same place, and a line of more than
@@ -45,7 +45,7 @@ public func lines(of words: [String], width: Int = 79) -> [TerminalText] {
 }
 
 extension TerminalText {
-  /// The text. Breaks its lines at spaces if standard output is a terminal of fewer than 80
+  /// The text, with lines broken at spaces if standard output is a terminal of fewer than 80
   /// columns. A line that is indented by more than 20 spaces continues the line before it.
   public var fitted: TerminalText {
     guard isatty(STDOUT_FILENO) == 1, Terminal.size.columns < 80 else { return self }

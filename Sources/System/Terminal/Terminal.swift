@@ -29,7 +29,7 @@ public final class Terminal {
   /// Switches to the alternate screen without a cursor, and silences the input.
   public func enter() {
     guard !isTaken else { return }
-    // Stops this program in the background, as the kernel stops one that changes settings there.
+    // Stops this program in the background, where the kernel stops programs that change settings.
     if silentInput?.isInForeground == false { raise(SIGTTOU) }
     isTaken = true
     silentInput?.enter()

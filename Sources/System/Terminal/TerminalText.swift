@@ -82,7 +82,7 @@ public func printable(_ text: String) -> String {
 extension Unicode.Scalar {
   /// Whether the character is visible, or a space, and acts on nothing around it.
   public var isShown: Bool {
-    // Nearly every text is ASCII, and its properties take long to look up.
+    // Nearly every character is ASCII, and looking up the properties of a character takes long.
     if isASCII { return 0x20..<0x7f ~= value }
     if properties.isDefaultIgnorableCodePoint { return false }
     switch properties.generalCategory {

@@ -2,13 +2,13 @@ import System
 
 /// Why a text is not a valid time.
 public enum DurationFault: Error {
-  /// It is not a decimal number with a unit.
+  /// The text is not a decimal number with a unit.
   case noTime
-  /// It is a number without a unit.
+  /// The text is a number without a unit.
   case noUnit
-  /// It is finer than a microsecond, or has more than six digits after the point.
+  /// The time is finer than a microsecond, or has more than six digits after the point.
   case tooFine
-  /// It is longer or shorter than allowed.
+  /// The time is longer or shorter than allowed.
   case outside
 }
 
@@ -45,8 +45,8 @@ extension Duration {
     (3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"), (1000, "ms"), (1, "us"),
   ]
 
-  /// The whole microseconds as ``init(written:within:)`` reads them: a whole number of the largest
-  /// unit that allows it, such as `90s`; `0s` for zero.
+  /// The whole microseconds as ``init(written:within:)`` reads them: in the largest unit that
+  /// needs no fraction, such as `90s`; `0s` for zero.
   public var written: String {
     let microseconds = wholeMicroseconds
     let largest = microseconds == 0 ? 1_000_000 : microseconds.magnitude

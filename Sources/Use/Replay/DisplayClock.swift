@@ -1,6 +1,6 @@
 public import KeyboardModes
 
-/// Converts the times of a recording to those that people are shown.
+/// Converts the times of a recording to the times that people are shown.
 ///
 /// Some recordings have times since 1970. Their shown times count from the whole second of the
 /// first event, so that they are short and have the same digits after the point as the recording.
@@ -18,7 +18,7 @@ public struct DisplayClock: Sendable {
     zero = isSince1970 ? first.microseconds / second * second : 0
   }
 
-  /// The time that is shown for a recorded one. Recorded times are never negative.
+  /// The time that is shown for a recorded time. Recorded times are never negative.
   public func shown(_ recorded: Time) -> Time { Time(microseconds: recorded.microseconds - zero) }
 
   /// The recorded time that is shown as `shown`, but at most the last possible time.

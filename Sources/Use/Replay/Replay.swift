@@ -52,10 +52,10 @@ public struct Replay: Sendable {
     window = (from, until)
   }
 
-  /// Replays some more of `recording`.
+  /// Replays the next part of `recording`.
   ///
-  /// - Returns: the changes in the window that this caused; `nil` if the replay has ended already.
-  /// - Throws: `RecordingError` for what cannot be read. The changes before it have been returned.
+  /// - Returns: the changes in the window by this part; `nil` if the replay has ended already.
+  /// - Throws: `RecordingError` for what cannot be read. Earlier changes have been returned.
   public mutating func next(
     from recording: inout Recording
   ) throws(RecordingError) -> [Change]? {
@@ -67,7 +67,7 @@ public struct Replay: Sendable {
     case .input(let input):
       if reach(input.time) { take(input) }
     case nil:
-      // No bounce can follow, so the taps and releases that waited for one count.
+      // No bounce can follow, so the taps and releases that waited for a bounce count.
       if let time { collect(controller.end(at: time)) }
       end()
     }
@@ -89,8 +89,8 @@ public struct Replay: Sendable {
     collect(controller.take(input))
   }
 
-  /// Draws the press of a key, unless it is a bounce. Its meaning depends on the keys before it, so
-  /// this comes before the controller takes it.
+  /// Draws the press of a key, unless it is a bounce. The meaning of the press depends on the keys
+  /// before it, so this must be called before the controller takes the press.
   private mutating func draw(_ input: Controller.Input) {
     guard timeline != nil, case .key(let device, let event) = input, event.action == .press,
       event.time >= bounds.start,
@@ -100,8 +100,8 @@ public struct Replay: Sendable {
     timeline?.add(Timeline.Press(meaning), at: event.time)
   }
 
-  /// Collects the changes that are not before the window. A change may be earlier than the one
-  /// before it: a tap has the time of its press.
+  /// Collects the changes that are not before the window. A change may be earlier than the previous
+  /// change: a tap has the time of its press.
   private mutating func collect(_ all: [Change]) {
     let inWindow = window.from == nil ? all : all.filter { $0.time >= bounds.start }
     changes += inWindow

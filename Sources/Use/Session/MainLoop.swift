@@ -32,8 +32,8 @@ public final class MainLoop<Outcome> {
 
   /// Serves the loop until the run has ended.
   ///
-  /// - Parameter sources: what must live until then, because the loop calls it.
-  /// - Throws: the error that ended the run, or that of the loop.
+  /// - Parameter sources: objects that must live until the end, because the loop calls them.
+  /// - Throws: the error that ended the run, or an error of the loop.
   public func untilEnd(keeping sources: Any?...) throws -> Outcome {
     while true {
       try loop.run()
@@ -57,7 +57,7 @@ extension EventLoop {
   ///
   /// The first update comes at once or, if the daemon does not answer, within five seconds.
   ///
-  /// - Parameter machines: the machines whose changes are told, at least one; `nil` for all.
+  /// - Parameter machines: the machines whose changes are reported, at least one; `nil` for all.
   public func follow(
     _ directory: String, of machines: Set<Machine>? = nil,
     notify: @escaping (Result<Update, ClientError>) -> Void

@@ -4,17 +4,17 @@ public import System
 public import Terminal
 import Wire
 
-/// `keymodectl seat`: lets the person in front read the states, but not one who was there before.
+/// `keymodectl seat`: lets the person in front read the states, but no person who was there before.
 ///
 /// The ACL of the state socket names the person in front. When another person comes to the front,
-/// or the present one leaves it, this takes three steps; a further switch begins them anew.
+/// or the present person leaves, this takes three steps; the next switch begins them again.
 ///
 /// 1. It removes the name from the ACL, so that no new connection comes.
 /// 2. It has the daemon end the connections, and forget the changes so far.
 /// 3. It writes the name of the person into the ACL.
 ///
-/// A socket that is made anew is given its ACL at once. A person found in the ACL at the start
-/// counts as another person, because it is not known what happened meanwhile.
+/// A new socket gets its ACL at once. A person found in the ACL at the start counts as another
+/// person, because it is not known what happened meanwhile.
 public final class SeatKeeper {
   private let directory: String
   private let path: String
@@ -25,7 +25,7 @@ public final class SeatKeeper {
   private var person: UInt32?
   /// Whether the daemon has done step 2 for this person; `nil` until the socket has been looked at.
   private var isCleared: Bool?
-  /// The call that clears the daemon, or the timer of the next attempt.
+  /// The call of step 2, or the timer of the next attempt.
   private var call: EventSource?
   private var failure: ClientError?
   /// The signal that ends this program, once the ACL names no person.
@@ -40,7 +40,7 @@ public final class SeatKeeper {
     path = "\(directory)/\(SocketDirectory.stateSocket)"
   }
 
-  /// Keeps the ACL until a signal, and then removes the name.
+  /// Keeps the ACL until a signal comes, and then removes the name.
   ///
   /// - Returns: the signal.
   /// - Throws: `SystemError` if the folder cannot be watched, or the ACL cannot be changed.

@@ -30,7 +30,7 @@ public enum StatesUpdate: Hashable, Sendable {
     var outlook: TerminalText {
       switch self {
       case .sessionNotInFront(.locked): "waiting until it is unlocked"
-      // In tmux, over ssh and on a serial line this lasts.
+      // In tmux, over ssh and on a serial line, this does not change.
       case .sessionNotInFront(.noSeat), .sessionNotInFront(.noSession):
         "waiting for it; '--any-session' does not"
       case .sessionNotInFront(.asleep): "waiting until it wakes up"
@@ -52,7 +52,7 @@ public struct CountedStates: Hashable, Sendable {
   /// The machines whose state was entered while the session was not in front.
   let enteredElsewhere: Set<Machine>
 
-  /// The states; those of the machines in `enteredElsewhere` count as left.
+  /// The states. The states of the machines in `enteredElsewhere` count as left.
   init(_ states: States, enteredElsewhere: Set<Machine> = []) {
     (self.states, self.enteredElsewhere) = (states, enteredElsewhere)
   }
@@ -65,13 +65,13 @@ public struct CountedStates: Hashable, Sendable {
 
 /// Merges the updates of the daemon with the presence of the session.
 ///
-/// | session      | daemon       | what is told                                    |
+/// | session      | daemon       | what is reported                                |
 /// | ------------ | ------------ | ----------------------------------------------- |
 /// | in front     | connected    | the states, and each change                     |
 /// | in front     | away         | `unknown(noDaemon)`, once                       |
 /// | not in front | either       | `unknown(sessionNotInFront)`, once              |
 ///
-/// Until both are known nothing is told, except that the session is not in front.
+/// Until both are known, nothing is reported except that the session is not in front.
 struct KnownStates {
   private enum Daemon {
     case unasked
@@ -81,7 +81,7 @@ struct KnownStates {
 
   private var daemon = Daemon.unasked
   private var presence: SessionPresence?
-  /// The states as last told by a daemon.
+  /// The states that a daemon sent last, with the changes since.
   private var states: CountedStates?
   /// Whether the session was in front at any time since the first states came.
   private var hasBeenInFront = false
@@ -89,7 +89,7 @@ struct KnownStates {
   /// - Parameter presence: whether the session is in front; `nil` if that is not known yet.
   init(presence: SessionPresence?) { self.presence = presence }
 
-  /// Takes an update of the daemon, and returns what it makes known, if anything.
+  /// Takes an update of the daemon, and returns what becomes known by this, if anything.
   mutating func take(_ update: Update) -> StatesUpdate? {
     defer { noteFront() }
     switch (update, daemon) {
@@ -111,7 +111,7 @@ struct KnownStates {
     }
   }
 
-  /// Takes whether the session is in front now, and returns what that makes known, if anything.
+  /// Takes the presence of the session, and returns what becomes known by this, if anything.
   mutating func take(_ now: SessionPresence) -> StatesUpdate? {
     defer { noteFront() }
     let before = presence
@@ -127,7 +127,7 @@ struct KnownStates {
     return now == before ? nil : known(after: nil)
   }
 
-  /// Notes the states, and which of the new ones were entered elsewhere.
+  /// Notes the states, and which of the new states were entered elsewhere.
   private mutating func note(_ states: States) {
     var elsewhere = self.states?.enteredElsewhere ?? elsewhereAtFirst(states)
     if let before = self.states?.states {

@@ -6,7 +6,7 @@ import Terminal
 /// See `org.freedesktop.systemd1(5)`. There is no bus in between: `systemctl --user` connects in
 /// the same way, and such a connection gets all signals of the manager.
 final class SystemdManager {
-  /// The end of a job: the path of the job, its unit, and its result, which is `done` or why not.
+  /// The end of a job: the path of the job, its unit, and its result: `done`, or a reason.
   typealias JobEnd = (job: String, unit: String, result: String)
 
   private static let path = "/org/freedesktop/systemd1"
@@ -22,7 +22,7 @@ final class SystemdManager {
 
   /// - Parameters:
   ///   - jobEnded: called, from the loop, with the end of each job; after the answer to the call
-  ///     that made it.
+  ///     that made the job.
   ///   - lost: called once the connection is lost.
   init(
     _ address: Bus.Address, on loop: EventLoop, jobEnded: @escaping (JobEnd) -> Void,

@@ -10,17 +10,17 @@ public import Terminal
 /// | what is known                | the targets                                                   |
 /// | ---------------------------- | ------------------------------------------------------------- |
 /// | nothing yet                  | as they are                                                   |
-/// | the states                   | exactly those of the states                                   |
+/// | the states                   | exactly the targets of the states                             |
 /// | the daemon is away           | as they are for one second, so that a restart of the daemon   |
 /// |                              | stops nothing; then none                                      |
 /// | the session is not in front  | none, at once                                                 |
 /// | the program ends             | none, at once                                                 |
 ///
 /// The manager is asked at the start, and after it has executed itself again, which targets are
-/// active; then it is only told what to stop and start. A target is started once all others of its
-/// machine have stopped, so no two are active at once, and the target of a state that ends
-/// meanwhile is never started. A target that cannot be started, or that another program has stopped
-/// or started, is left alone until its state is entered again.
+/// active; then it is only told what to stop and start. A target is started once all other targets
+/// of its machine have stopped, so no two are active at once, and the target of a state that ends
+/// meanwhile is never started. A target that cannot be started, or that another program has
+/// stopped or started, is left alone until its state is entered again.
 public final class TargetKeeper {
   /// How long the targets outlast the daemon.
   private static let patience = Duration.seconds(1)
@@ -37,24 +37,24 @@ public final class TargetKeeper {
 
   /// The targets of the present states; `nil` before these are known.
   private var wanted: [Machine: String]?
-  /// The targets that are active, or ordered to start; `nil` before the manager has told.
+  /// The targets that are active, or ordered to start; `nil` before the manager has answered.
   private var active: Set<String>?
   /// The targets that are ordered to stop, and still active.
   private var stopping: Set<String> = []
   /// The orders that are being carried out, by the paths of their jobs.
   private var jobs: [String: Order] = [:]
-  /// Whether the status of the service was shown: only the first one is also logged.
+  /// Whether the status of the service was shown: only the first status is also logged.
   private var hasStatus = false
   private var isReady = false
-  /// The timer that runs while the daemon is away and its targets outlast it.
+  /// The timer that runs while the daemon is away and the targets outlast it.
   private var absence: EventSource?
   /// The outcome of this program. It ends once the manager has answered every order.
   private var ending: Result<Int32, any Error>?
 
-  /// Keeps the targets of the states of some machines. Active targets of others are stopped.
+  /// Keeps the targets of some machines. Active targets of other machines are stopped.
   ///
   /// - Parameters:
-  ///   - hasTargets: whether a machine is one of them. A new configuration may have other machines.
+  ///   - hasTargets: whether a machine's targets are kept. A new configuration may add machines.
   ///   - report: receives what the user should know.
   public init(
     of hasTargets: @escaping (Machine) -> Bool, report: @escaping (TerminalText) -> Void
@@ -112,7 +112,7 @@ public final class TargetKeeper {
     hasStatus = true
   }
 
-  /// Ends this program, after all targets.
+  /// Ends this program once the manager has answered the orders to stop all targets.
   private func finish(_ ending: Result<Int32, any Error>) {
     self.ending = self.ending ?? ending
     want(nil)
@@ -141,12 +141,12 @@ public final class TargetKeeper {
 
   // MARK: - What is active
 
-  /// Gives the orders that lead from the active targets to the wanted ones. A start waits until the
-  /// other targets of its machine have stopped.
+  /// Orders the starts and stops that make exactly the wanted targets active. A start waits until
+  /// the other targets of its machine have stopped.
   private func settle() {
     guard let wanted, let active else { return }
-    // Before the jobs have ended: a target waits for the units that it wants, and these may wait
-    // until this program is ready.
+    // Ready before the jobs have ended: a target waits for the units that it wants, and these may
+    // wait until this program is ready.
     if !isReady { ServiceManager.notify("READY=1") }
     isReady = true
     for target in active.subtracting(wanted.values) { stop(target) }
@@ -210,7 +210,7 @@ public final class TargetKeeper {
       case .success(let values):
         let targets = (values.first?.elements ?? []).compactMap(listedTarget)
         active = Set(targets.map(\.name))
-        // Stopped once more, because only the ends of our own jobs are noticed.
+        // Stops them once more, because only the ends of our own jobs are noticed.
         for target in targets where target.isStopping { stop(target.name) }
         settle()
       // A manager that does not answer is as good as none.

@@ -11,12 +11,12 @@ public struct DeviceMessage: Hashable, Sendable, JSONWritable {
   public let vendor: String
   /// The product number, in four hexadecimal digits.
   public let product: String
-  /// Whether it is a whole keyboard. If not, it is a pointer or only has a key that is bound.
+  /// Whether the device is a whole keyboard. If not, it is a pointer, or has only some keys.
   public let isKeyboard: Bool
-  /// Whether it is a pointer, of which only the buttons are followed.
+  /// Whether the device is a pointer. Only the buttons of a pointer are followed.
   public let isPointer: Bool
 
-  /// Each parameter is the property of its name.
+  /// Each parameter sets the property of the same name.
   public init(
     name: String, node: String, vendor: UInt16, product: UInt16, isKeyboard: Bool,
     isPointer: Bool = false
@@ -71,8 +71,8 @@ extension LongHold: JSONWritable {
   }
 }
 
-/// Statistics of the daemon. None of them counts keys, and a key that changes no state alters none,
-/// unless it is held for a minute.
+/// Statistics of the daemon. None of them counts keys. A key that changes no state changes no
+/// statistic, unless it is held for a minute.
 public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
   /// When the daemon was started, on `CLOCK_BOOTTIME`.
   public let started: Time
@@ -98,7 +98,7 @@ public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
   /// The modifiers and pointer buttons that have been held for a minute.
   public let held: [LongHold]
 
-  /// Each parameter is the property of its name.
+  /// Each parameter sets the property of the same name.
   public init(
     started: Time, time: Time, changes: Int64, clients: Int, missed: Int, devices: Int,
     unopened: Int? = 0, losses: Int, reloads: Int, configuration: String?, held: [LongHold] = []

@@ -27,7 +27,7 @@ public struct StateMessage: Hashable, Sendable, JSONWritable {
   /// When a press of Shift counts.
   public let shiftTrigger: Settings.ShiftTrigger
 
-  /// Each parameter is the property of its name.
+  /// Each parameter sets the property of the same name.
   public init(
     instance: String, time: Time, states: States, shiftTrigger: Settings.ShiftTrigger = .press
   ) {
@@ -107,10 +107,10 @@ public struct MonitorReply: Hashable, Sendable, JSONWritable {
   /// The changes, in order.
   public let changes: [Change]
   /// How many changes could not be sent; `nil` if their number is unknown, because the sequence is
-  /// a new one.
+  /// new.
   public let missed: Int64?
 
-  /// Each parameter is the property of its name.
+  /// Each parameter sets the property of the same name.
   public init(state: StateMessage, changes: [Change], missed: Int64?) {
     (self.state, self.changes, self.missed) = (state, changes, missed)
   }
@@ -153,10 +153,10 @@ public struct MonitorReply: Hashable, Sendable, JSONWritable {
 public struct TriggerMessage: Hashable, Sendable, JSONWritable {
   /// Whether the event changed a state.
   public let changed: Bool
-  /// The states after it.
+  /// The states after the event.
   public let state: StateMessage
 
-  /// Each parameter is the property of its name.
+  /// Each parameter sets the property of the same name.
   public init(changed: Bool, state: StateMessage) { (self.changed, self.state) = (changed, state) }
 
   /// Writes the reply's parameters.

@@ -33,7 +33,7 @@ extension JSON {
     try self.init(value, depth: 0)
   }
 
-  /// - Parameter depth: how many arrays and objects the value is in.
+  /// - Parameter depth: how many arrays and objects contain the value.
   private init(_ value: UnsafeMutablePointer<json_t>, depth: Int) throws(JSONError) {
     switch value.pointee.type {
     case JSON_TRUE: self = .bool(true)

@@ -22,7 +22,7 @@ public indirect enum JSON: Hashable, Sendable {
     /// The value.
     public let value: JSON
 
-    /// The member `name`, whose value is `value`.
+    /// The member with this name and this value.
     public init(_ name: String, _ value: JSON) { (self.name, self.value) = (name, value) }
   }
 

@@ -9,11 +9,11 @@ import Terminal
 ///       }
 ///     }
 ///
-/// Each message has a hundred short pieces, so they are collected in a window of memory on the
-/// stack: an array would check for each piece whether it is shared and has room.
+/// Each message has about a hundred short pieces. A window of memory on the stack collects them:
+/// an array would check for each piece whether the array is shared and has room.
 public struct JSONWriter: ~Copyable {
   fileprivate static let size = 1024
-  /// The room for a name, or for the longest number while it is made.
+  /// The room for a name, or for the longest number while its digits are written.
   private static let margin = 64
 
   /// What was written before the bytes in the window.
@@ -28,7 +28,7 @@ public struct JSONWriter: ~Copyable {
     (self.window, self.needsComma) = (window, needsComma)
   }
 
-  /// Writes an object, whose members `body` writes.
+  /// Writes an object; `body` writes its members.
   public mutating func object(_ body: (inout JSONWriter) -> Void) {
     open("{")
     body(&self)
@@ -51,7 +51,7 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Writes the name of a member; the caller writes the value next. The name must need no escapes.
-  /// Inlined, so that the compiler knows its length.
+  /// Inlined, so that the compiler knows the length of the name.
   @inline(__always)
   public mutating func name(_ name: StaticString) {
     let size = name.utf8CodeUnitCount
@@ -91,7 +91,7 @@ public struct JSONWriter: ~Copyable {
     append(value.isFinite ? value.description : "null")
   }
 
-  /// Writes a whole number. Makes no string: after a pause, those of a message would take 5 µs.
+  /// Writes a whole number. Strings for the numbers of a message would take 5 µs after a pause.
   mutating func number(_ value: Int64) {
     // The last digit is made first, and the longest number has 20 characters.
     let (start, longest) = (begin(), 20)
@@ -106,7 +106,7 @@ public struct JSONWriter: ~Copyable {
       first -= 1
       first[0] = UInt8(ascii: "-")
     }
-    // Always copies `longest` bytes: for a constant number, the compiler needs no call.
+    // Always copies `longest` bytes: for a constant size, the compiler needs no call.
     UnsafeMutableRawPointer(start).copyMemory(from: first, byteCount: longest)
     count += end - first
   }
@@ -139,14 +139,14 @@ public struct JSONWriter: ~Copyable {
     let start = UnsafeMutableRawPointer(window + count)
     start.copyMemory(from: first, byteCount: text.count)
     let ones: UInt64 = 0x0101_0101_0101_0101
-    // Spaces fill up the last eight.
+    // Spaces fill up the last eight characters.
     start.storeBytes(of: ones &* 0x20, toByteOffset: text.count, as: UInt64.self)
     var offset = 0
     repeat {
       let eight = start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
       let escaped =
         ((eight ^ ones &* UInt64(quote)) &- ones) | ((eight ^ ones &* UInt64(backslash)) &- ones)
-      // A character that is not plain sets its highest bit, and perhaps those of later characters.
+      // A character that is not plain sets its highest bit, and may set that bit in later ones.
       let found = eight | (eight &+ ones) | (eight &- ones &* 0x20) | escaped
       guard found & (ones &* 0x80) == 0 else { return false }
       offset += 8

@@ -7,7 +7,7 @@ extension Output {
     try line { value.write(to: &$0) }
   }
 
-  /// Writes `json` to standard output or, if it is `nil`, `text`; and a line end.
+  /// Writes a line to standard output: `json`, or `text` if `json` is `nil`.
   public static func print(_ text: TerminalText, json: (some JSONWritable)?) throws(SystemError) {
     var output = Output()
     if let json { try output.line(json: json) } else { try output.line(text) }

@@ -9,7 +9,7 @@ public struct Call: Hashable, Sendable {
   /// Whether the client wants no reply at all.
   public let isOneway: Bool
 
-  /// A call of `method`; the other parameters are the properties of their names.
+  /// A call of `method`. Each other parameter sets the property of the same name.
   public init(
     _ method: String, _ parameters: [JSON.Member] = [], wantsMore: Bool = false,
     isOneway: Bool = false
@@ -72,7 +72,7 @@ public struct Reply: Hashable, Sendable {
   /// Whether another reply to the same call will follow.
   public let continues: Bool
 
-  /// The success with these results, or the failure with the error of this full name.
+  /// A success with these results, or a failure with an error's full name and parameters.
   public init(_ parameters: JSON = [:], error: String? = nil, continues: Bool = false) {
     (self.error, self.parameters, self.continues) = (error, parameters, continues)
   }
@@ -105,7 +105,7 @@ public struct Reply: Hashable, Sendable {
     }
   }
 
-  /// A success with one result, NUL included; `{"name": value}`.
+  /// A success with one result, `{"name": value}`, NUL included.
   public static func message(_ name: StaticString, _ value: some JSONWritable) -> [UInt8] {
     varlinkMessage { json in
       json.name("parameters")

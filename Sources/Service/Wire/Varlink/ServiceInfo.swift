@@ -86,7 +86,7 @@ public enum ServiceInfo {
 
 extension Call {
   /// Throws ``VarlinkError/invalidParameter(_:)`` with the first parameter that the method does not
-  /// have, which is most likely misspelt.
+  /// have: most likely the caller misspelt it.
   public func expectParameters(_ names: Set<String>) throws(VarlinkError) {
     for parameter in parameters where !names.contains(parameter.name) {
       throw .invalidParameter(parameter.name)

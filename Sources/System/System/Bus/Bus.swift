@@ -14,7 +14,7 @@ public final class Bus {
     case session
     /// The user's service manager itself, without a bus in between: calls have no destination.
     case userManager
-    /// The service manager of the system, in the same way; for root alone.
+    /// The system's service manager itself, also without a bus. Only root may connect to it.
     case systemManager
     /// The bus at this address of D-Bus, such as `unix:path=/tmp/bus`; for tests.
     case at(String)
@@ -26,7 +26,7 @@ public final class Bus {
 
     init(_ answer: @escaping (Result<[BusValue], BusError>) -> Void) { self.answer = answer }
 
-    /// Answers, once.
+    /// Answers the call. Only the first result counts.
     func end(_ result: Result<[BusValue], BusError>) {
       let answer = self.answer
       self.answer = nil
@@ -54,7 +54,7 @@ public final class Bus {
 
   deinit {
     sd_bus_detach_event(handle)
-    // Without a flush, which would wait for a bus that hangs.
+    // Closes without a flush, which would wait for a bus that hangs.
     sd_bus_close_unref(handle)
   }
 
@@ -97,9 +97,9 @@ public final class Bus {
 
   // MARK: - Calls
 
-  /// Calls a method, and `answer` once: with the values that the method returns, or with the error
-  /// if it fails, does not answer in time, or the connection is lost. The loop calls `answer`, but
-  /// if the call cannot be sent, this function does.
+  /// Calls a method, and calls `answer` once: with the values that the method returns, or with an
+  /// error if it fails or does not answer in time, or if the connection is lost. The loop calls
+  /// `answer`; if the call cannot be sent, this function itself calls it.
   public func call(
     _ call: BusCall, timeout: Duration = .seconds(5),
     answer: @escaping (Result<[BusValue], BusError>) -> Void
@@ -147,7 +147,7 @@ public final class Bus {
   /// Calls `handler`, from the loop, with the arguments of each signal that matches, until the
   /// result is released.
   ///
-  /// - Parameter rule: which signals, as the bus reads it: `interface='a.b',member='Changed'`.
+  /// - Parameter rule: a match rule of D-Bus, such as `interface='a.b',member='Changed'`.
   public func signals(
     _ rule: String, handler: @escaping ([BusValue]) -> Void
   ) throws(SystemError) -> BusSlot {
@@ -155,7 +155,7 @@ public final class Bus {
     return try BusSlot(handle, "type='signal',\(rule)", handler)
   }
 
-  /// Calls `handler`, from the loop, whenever the owner of this name changes; with `nil` for none.
+  /// Calls `handler`, from the loop, whenever the owner of this name changes; `nil` is no owner.
   func owner(
     of name: String, changed handler: @escaping (String?) -> Void
   ) throws(SystemError) -> BusSlot {
@@ -211,7 +211,7 @@ extension BusError {
 }
 
 extension Bus.Address {
-  /// The error of an attempt to connect. For the user's service manager, it also says what to do.
+  /// The error of an attempt to connect. The user's service manager's error also says what to do.
   fileprivate func error(_ code: Int32) -> SystemError {
     let name =
       switch self {

@@ -28,7 +28,7 @@ public struct BusCall: Hashable, Sendable {
       [.string(interface)])
   }
 
-  /// A call that asks the bus which connection has a name.
+  /// A call that asks the bus which connection owns a name.
   static func owner(of name: String) -> BusCall {
     let bus = "org.freedesktop.DBus"
     return BusCall(

@@ -26,7 +26,7 @@ struct BusMessage: ~Copyable {
 
   deinit { sd_bus_message_unref(handle) }
 
-  /// The error that the message carries, if it does.
+  /// The error that the message carries, if any.
   var error: BusError? {
     guard let error = sd_bus_message_get_error(handle) else { return nil }
     return BusError(
@@ -120,7 +120,7 @@ struct BusMessage: ~Copyable {
     return number
   }
 
-  /// The values in the next container. libsystemd has checked that an entry has two, a variant one.
+  /// The values in the next container. libsystemd ensures two values in an entry, one in a variant.
   private func elements(
     _ type: CChar, _ contents: UnsafePointer<CChar>?
   ) throws(SystemError) -> [BusValue] {

@@ -1,10 +1,10 @@
-/// A value of D-Bus, of one of the types that calls to systemd and its answers use.
+/// A value of D-Bus, of a type that calls to systemd or their answers use.
 public indirect enum BusValue: Hashable, Sendable {
   case bool(Bool)
   case uint32(UInt32)
   case uint64(UInt64)
-  /// A descriptor to pass on; the other side gets one of its own. A received one is open only while
-  /// the answer or signal is handled.
+  /// A descriptor to pass on; the other side gets a duplicate. A received descriptor is open only
+  /// while the answer or signal is handled.
   case descriptor(Int32)
   /// A string or, if received, the path of an object.
   case string(String)

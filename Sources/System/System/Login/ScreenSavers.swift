@@ -1,6 +1,6 @@
-/// Follows the screen savers of the user's session, by the D-Bus interface that those of GNOME,
-/// Plasma, Xfce, MATE and Cinnamon have. Not all of them tell systemd-logind that they lock the
-/// screen.
+/// Follows the screen savers of the user's session, by the D-Bus interface of the screen savers of
+/// GNOME, Plasma, Xfce, MATE and Cinnamon. Some of these do not tell systemd-logind that they lock
+/// the screen.
 ///
 /// A screen saver that has crashed or ended covers nothing.
 final class ScreenSavers {
@@ -9,8 +9,8 @@ final class ScreenSavers {
   /// The bus name of a kind, which is also the name of its interface.
   private static func name(of kind: String) -> String { "org.\(kind).ScreenSaver" }
 
-  /// Whether one of them covers the screen; `nil` until all that run have answered. One that does
-  /// not answer in time counts as covering the screen, until it says that it does not.
+  /// Whether a screen saver covers the screen; `nil` until all running ones have answered. A screen
+  /// saver that does not answer in time counts as covering the screen, until it denies that.
   ///
   /// - Parameter isToLock: whether logind's last request was to lock the session, not to unlock it.
   func isScreenCovered(isToLock: Bool) -> Bool? {
@@ -23,15 +23,15 @@ final class ScreenSavers {
   private var bus: Bus?
   private var slots: [BusSlot] = []
   private var retry: EventSource?
-  /// Whether there was a bus. If it is lost, this connects again.
+  /// Whether this has ever connected to a bus. If so, it connects again after a failure.
   private var hasConnected = false
   /// Whether each kind is active, once that is known.
   private var actives: [String: Bool] = [:]
   /// The connection that owns the name of each kind.
   private var owners: [String: String] = [:]
 
-  /// Whether light-locker runs, which alone has two of the names. It never says that it is active:
-  /// it locks when logind requests it, and lightdm has logind request to unlock.
+  /// Whether light-locker runs, the only screen saver with two of the names. It never says that it
+  /// is active: it locks at logind's request, and lightdm has logind request to unlock.
   private var isLightLocker: Bool {
     owners["gnome"].map { $0 == owners["freedesktop"] } ?? false
   }
@@ -96,11 +96,11 @@ final class ScreenSavers {
       guard let self, bus != nil, owners[kind] == owner else { return }
       switch answer {
       case .success(let values): setActive(values.first?.bool == true, of: kind)
-      // It hangs, or has ended: the next answer says which.
+      // The screen saver hangs, or has ended: the next answer says which.
       case .failure(let error) where error.name == "org.freedesktop.DBus.Error.NoReply":
         setActive(true, of: kind)
         ask(owner, of: kind)
-      // It cannot be asked.
+      // The screen saver cannot be asked.
       case .failure: setActive(false, of: kind)
       }
     }

@@ -27,7 +27,7 @@ struct Axis {
   }
 
   /// The times to label, at most six, at intervals of 1, 2 or 5 times a power of ten. A label of
-  /// the longest time that a recording can have fits between two of them.
+  /// the longest time that a recording can have fits between two marks.
   var marks: [(x: Double, label: String)] {
     var steps: [Int64] = [1, 2, 5]
     while duration > 5 * steps[2] { steps = steps.map { $0 * 10 } }

@@ -44,7 +44,7 @@ private struct Picture {
     for (lane, spans) in lanes {
       let title = lane.title.clipped(toWidth: Axis.left - Self.edge - 8, fontSize: Style.textSize)
       addText(title, "lane", x: Self.edge, y: height + 22)
-      // From the last to the first: a narrow span lies on top of the one after it.
+      // Draws the last span first: a narrow span lies on top of the span after it.
       for span in spans.reversed() { drawSpan(span, of: lane) }
       height += Self.laneHeight + 8
     }
@@ -78,7 +78,7 @@ private struct Picture {
 
   private mutating func drawSpan(_ span: Lane.Span, of lane: Lane) {
     let x = axis.x(span.start)
-    // A gap separates neighbours, whose colours may be the same.
+    // A gap separates neighbours, because their colours may be the same.
     let width = max(1, axis.x(span.end) - x - 1)
     let what = span.state ?? counted(span.states - 1, "change", "changes")
     let times = [span.start - timeline.zero, span.end - timeline.zero, span.end - span.start]
@@ -109,7 +109,7 @@ private struct Picture {
     height += 4
     let marks = axis.marks
     let lines = marks.map { "M\(decimal($0.x)) 66V\(decimal(height + 4))" }
-    // First, so that everything else is drawn over the grid.
+    // The grid comes first, so that everything else is drawn over it.
     elements.insert(path("grid", lines.joined() + line(y: height)), at: 0)
     for mark in marks { addText(mark.label, "mark", x: mark.x, y: height + 17) }
     height += 32

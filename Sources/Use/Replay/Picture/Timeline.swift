@@ -6,7 +6,7 @@ import KeyboardModes
 /// pixel are one tick. Every state that lasted long enough to be seen has a span of its own, in
 /// which there was no other state.
 public struct Timeline: Sendable {
-  /// The class of a press. A timeline never holds which key it was.
+  /// The class of a press. A timeline never holds which key was pressed.
   enum Press: String, CaseIterable {
     case shift = "Shift keys"
     case bound = "bound keys"
@@ -37,7 +37,7 @@ public struct Timeline: Sendable {
   ///
   /// - Parameters:
   ///   - states: the states of the machines at that time.
-  ///   - clock: converts times to those in the picture.
+  ///   - clock: converts recorded times to shown times.
   ///   - settings: have the names of the states.
   init(
     from time: Time, in states: States, on clock: DisplayClock, _ settings: Settings
@@ -62,7 +62,7 @@ public struct Timeline: Sendable {
     .caps: ("Caps Lock", [6, 0, 1]), .num: ("Num Lock", [6, 0, 1]),
   ]
 
-  /// The lanes that are drawn: all but those of locks that were unknown throughout.
+  /// The lanes to draw: all except the lanes of locks that were always unknown.
   var lanes: [Lane] {
     allLanes.filter {
       !$0.machine.isLock || $0.lane.hasState(otherThan: LockRules.State.unknown.rawValue)
@@ -107,7 +107,7 @@ struct Lane: Sendable {
 
   /// The name of the machine.
   let title: String
-  /// The names of all its states.
+  /// The names of all states of the machine.
   let names: [String]
   /// The numbers of the states' colours in the style sheet; further states repeat them.
   private let colours: [Int]
@@ -119,7 +119,7 @@ struct Lane: Sendable {
     entered = [(state, time)]
   }
 
-  /// Whether another state was entered, too.
+  /// Whether any other state was entered.
   func hasState(otherThan state: String) -> Bool { entered.contains { $0.state != state } }
 
   /// How often the state changed.
@@ -137,8 +137,8 @@ struct Lane: Sendable {
     entered.append((state, max(time, entered[entered.count - 1].time)))
   }
 
-  /// The spans to draw. Those shorter than `grain` are too narrow to see, so neighbours that are
-  /// both that short are merged into one span of many changes.
+  /// The spans to draw. Spans shorter than `grain` are too narrow to see, so neighbours that are
+  /// both too narrow are merged into one span of many changes.
   ///
   /// A longer span is never merged, so a lane of duration T has at most 2T / `grain` + 1 spans.
   func spans(shorterThan grain: Int64, until end: Int64) -> [Span] {

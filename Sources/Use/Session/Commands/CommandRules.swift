@@ -14,7 +14,7 @@ import StateMachines
 /// With ``isOnce``, `ended` leads to `finished` from `running` and `ending`, and `ending` ignores
 /// `entered`.
 ///
-/// A run is never started before the last one has ended. What was entered and left in the meantime
+/// A run is never started before the last run has ended. What was entered and left in the meantime
 /// is forgotten. A command that ends by itself is started again when the states are entered again,
 /// not before.
 struct CommandRules: Rules {
@@ -22,11 +22,11 @@ struct CommandRules: Rules {
   enum State: Hashable, Sendable {
     /// The command does not run.
     case waiting
-    /// It was started.
+    /// The command was started.
     case running
-    /// It was told to end, and starts `again` if the states have been entered meanwhile.
+    /// The command was told to end, and starts `again` if the states have been entered meanwhile.
     case ending(again: Bool)
-    /// It was told to end, and this program ends after it.
+    /// The command was told to end, and this program ends after it.
     case quitting
     /// This program ends.
     case finished

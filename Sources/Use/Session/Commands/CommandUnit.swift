@@ -8,16 +8,16 @@ import Terminal
 /// `keymode-while-PID-NAME.scope`, into which this process moves itself. The unit's own process,
 /// the keeper, waits for the end of a pipe that only this process can write to. So whatever ends
 /// this process, the keeper ends the command, even if the service lives on or the manager has
-/// ended. It sends SIGTERM and, after the grace, uses the kernel's `cgroup.kill`: killing one
-/// process after the other could miss some of a command that keeps starting more. Nothing that the
-/// command starts can leave the unit by chance.
+/// ended. The keeper sends SIGTERM and, after the grace, uses the kernel's `cgroup.kill`: killing
+/// processes one by one could miss some while the command starts more. Nothing that the command
+/// starts can leave the unit by chance.
 ///
 /// When systemd stops the unit, or the keeper was killed, `ExecStop` takes the keeper's place. It
-/// has the keeper end, unless the keeper is ending the command already, and waits until it has
-/// ended. This process notices, and ends the command itself, so `ExecStop` also waits for the end
-/// of the pipe. If that takes until `TimeoutStopUSec`, for example because this process is stopped,
-/// `ExecStop` kills the command at once. `ExecStopPost` does the same if `ExecStop` was killed. At
-/// last, systemd kills what is left in the unit.
+/// has the keeper end, unless the keeper is ending the command already, and waits for the keeper's
+/// end. This process notices that end, and ends the command itself, so `ExecStop` also waits for
+/// the end of the pipe. If the wait lasts until `TimeoutStopUSec`, such as while this process is
+/// stopped, `ExecStop` kills the command at once. `ExecStopPost` does the same if `ExecStop` was
+/// killed. At last, systemd kills what is left in the unit.
 ///
 /// See `org.freedesktop.systemd1(5)` and `systemd.service(5)`.
 final class CommandUnit {
@@ -27,7 +27,7 @@ final class CommandUnit {
 
   /// The writing end of the pipe.
   private let pipe: FileDescriptor
-  /// Like ``manager``, `nil` if both are in another PID namespace: they have no numbers in ours.
+  /// The keeper's process; `nil`, like ``manager``, if it has no number in our PID namespace.
   private let keeper: ForeignProcess?
   private let manager: ForeignProcess?
 
@@ -44,7 +44,7 @@ final class CommandUnit {
     let service = unit.flatMap { $0.hasSuffix(".service") ? $0 : nil }
     let address: Bus.Address = isOfUser ? .userManager : .systemManager
     let latest = grace + .seconds(2)
-    // The unit of a killed process may last for the grace; a new process may get its number.
+    // The unit of a killed process may last for the grace, and a new process may get the number.
     let own = "keymode-while-\(getpid())-\(ServiceManager.randomName().prefix(8))"
     do {
       if service == nil {
@@ -74,7 +74,7 @@ final class CommandUnit {
           ("ExecStop", stop), ("ExecStopPost", stop),
           ("StandardInputFileDescriptor", .descriptor(ends.reading)),
           ("StandardOutput", .string("null")), ("StandardError", .string("null")),
-          // `Before` makes it stop after this process, which ends the command first.
+          // `Before` makes the unit stop after this process, which ends the command first.
           ("BindsTo", bound), ("Before", bound), ("KillMode", .string("mixed")),
           ("TimeoutStopUSec", .uint64(UInt64(clamping: latest.wholeMicroseconds))),
           ("Delegate", .bool(true)), ("OOMPolicy", .string("continue")),
@@ -97,8 +97,8 @@ final class CommandUnit {
     }
   }
 
-  /// Finds the unit's group, and kills all runs in it when the shell ends, without starting a
-  /// process: that might fail. Systemd may run the shell in the inner group `.control`.
+  /// Finds the unit's group, and kills all runs in it when the shell ends. Starts no process, which
+  /// might fail. Systemd may run the shell in the inner group `.control`.
   private static let exitScript = #"""
     while IFS=: read -r tree _ unit && test "$tree" != 0; do :; done </proc/self/cgroup
     for root in /sys/fs/cgroup/unified /sys/fs/cgroup; do cd "$root${unit%/.control}" && break; done
@@ -106,8 +106,8 @@ final class CommandUnit {
     """#
 
   /// Asks all processes of the runs to end, and waits until they have ended or the grace is over.
-  /// Once all that were asked have ended, asks those that they left behind. Times are in hundredths
-  /// of a second since boot.
+  /// Once all asked processes have ended, asks the processes that they left behind. Times are in
+  /// hundredths of a second since boot.
   private static func endingScript(grace: Duration) -> String {
     #"""
     list() {
@@ -135,7 +135,7 @@ final class CommandUnit {
   /// A shell with this script, in systemd's form: the program, its arguments, and `true` to ignore
   /// a failure. Otherwise systemd would kill the command at once after a failure.
   private static func shell(_ script: String) -> BusValue {
-    // Systemd would replace variables itself.
+    // `$$` keeps systemd from replacing the shell's variables.
     let text = script.split(separator: "$", omittingEmptySubsequences: false).joined(
       separator: "$$")
     let list = BusValue.array(of: "s", ["/bin/sh", "-c", text].map(BusValue.string))
@@ -169,7 +169,7 @@ struct NoCommandUnit: Error, TerminalTextConvertible {
   let text: TerminalText
 }
 
-/// Has a service manager start a new unit, and waits until it has.
+/// Has a service manager start a new unit, and waits until the unit has started.
 ///
 /// - Returns: the path of the unit's control group below the root of all groups, and the manager's
 ///   process.
@@ -178,7 +178,7 @@ private func startUnit(
 ) throws -> (group: String, manager: PeerProcess?) {
   let run = try MainLoop<String>()
   var job: String?
-  // The manager, once it is made: its own closure calls it.
+  // The manager, for its own closure, which is made before the manager.
   var known: SystemdManager?
   let manager = try SystemdManager(address, on: run.loop) { end in
     guard end.job == job else { return }
@@ -186,7 +186,7 @@ private func startUnit(
       return run.fail(NoCommandUnit(text: "the job for its unit ended as '\(end.result)'"))
     }
     known?.call("GetUnitProcesses", [.string(name)]) { answer in
-      // Each process is its control group, its number and its command line.
+      // The answer has the control group, the number and the command line of each process.
       guard case .success(let values) = answer,
         let group = values.first?.elements?.first?.elements?.first?.text
       else { return run.fail(NoCommandUnit(text: "its unit has no process")) }

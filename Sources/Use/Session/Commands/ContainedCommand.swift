@@ -4,10 +4,10 @@ import Terminal
 
 /// What became of a command.
 public enum CommandOutcome: Hashable, Sendable {
-  /// It could not be started, because of this `errno`.
+  /// The command could not be started, because of this `errno`.
   case failed(Int32)
-  /// It has ended in this way, and nothing of it is left. If only a tracer learned its status, it
-  /// counts as killed.
+  /// The command has ended in this way, and no process of it is left. If only a tracer learned the
+  /// status, the command counts as killed.
   case ended(ChildProcess.End)
 
   /// The exit status that a shell gives for this outcome.
@@ -20,8 +20,8 @@ public enum CommandOutcome: Hashable, Sendable {
   }
 }
 
-/// A command that has one run at a time, in a control group. A run ends with all that it has
-/// started.
+/// A command that has one run at a time, in a control group. A run has ended once all processes
+/// that it started have ended.
 final class ContainedCommand {
   private let command: [String]
   private let unit: CommandUnit
@@ -30,14 +30,14 @@ final class ContainedCommand {
   private let notify: (CommandOutcome) -> Void
 
   private var group: ControlGroup?
-  private var first: ChildProcess?
+  private var firstProcess: ChildProcess?
   private var outcome: CommandOutcome?
-  /// The processes that existed when the first one's process group was asked to end.
+  /// The processes that existed when the first process's group was asked to end.
   private var asked: Set<Int32> = []
   /// Whether the command was told to end, or its first process has ended: the grace has begun, and
   /// is not prolonged.
   private var isEnding = false
-  // The handlers of these sources have this object unowned, because it owns them.
+  // The handlers of these sources refer to this object as unowned, because it owns the sources.
   private var firstEnds: EventSource?
   private var groupChanges: EventSource?
   private var deadline: EventSource?
@@ -51,40 +51,40 @@ final class ContainedCommand {
     (self.command, self.unit, self.grace) = (command, unit, grace)
     (self.loop, self.notify) = (loop, notify)
     deadline = try loop.addTimer { [unowned self] in
-      // The first process may have left the group and changed its user: this cannot kill it then.
+      // The first process may have left the group and changed its user; `kill` cannot end it then.
       let isBeyondReach = !kill() && group?.isPopulated == false
-      // The kernel reports an empty group up to 10 ms late; never, if the end of the unit removed
+      // The kernel reports an empty group up to 10 ms late, or never if the end of the unit removed
       // the group first.
       noticeEnd(orGivingUp: isBeyondReach)
       if isEnding { deadline?.set(after: .milliseconds(100)) }
     }
   }
 
-  /// Starts the command, with these variables added to those of this process.
+  /// Starts the command, with these variables added to the environment of this process.
   ///
-  /// - Precondition: it does not run.
-  /// - Returns: the `errno` if it could not be started; `nil` if it runs.
+  /// - Precondition: the command does not run.
+  /// - Returns: the `errno` if the command could not be started; `nil` if it runs.
   func start(adding variables: [(name: String, value: String)]) -> Int32? {
     for (name, value) in variables { setenv(name, value, 1) }
     do throws(SystemError) {
       let group = try unit.makeGroup()
       groupChanges = try loop.addIO(group.changes, .exceptional) { [unowned self] _ in noticeEnd() }
-      let first = try ChildProcess(running: command, in: group)
-      (self.group, self.first) = (group, first)
-      firstEnds = try loop.addIO(first.descriptor, .readable) { [unowned self] _ in noticeEnd() }
+      let child = try ChildProcess(running: command, in: group)
+      (self.group, firstProcess) = (group, child)
+      firstEnds = try loop.addIO(child.descriptor, .readable) { [unowned self] _ in noticeEnd() }
       return nil
     } catch {
-      // If the loop refused its descriptor, the command runs already.
-      if kill() { _ = first?.end(waiting: true) }
+      // If the loop refused the descriptor of the first process, the command runs already.
+      if kill() { _ = firstProcess?.end(waiting: true) }
       forget()
       return error.code
     }
   }
 
   /// Ends the command: by this signal to its process group, and after the grace by SIGKILL to all
-  /// that is left of it. A second call sends its signal too, within the same grace.
+  /// processes that are left. A second call sends its signal too, within the same grace.
   func end(by signal: Int32) {
-    guard first != nil else { return }
+    guard firstProcess != nil else { return }
     asked = Set(group?.members ?? [])
     send(signal)
     // A stopped process could not end.
@@ -92,21 +92,21 @@ final class ContainedCommand {
     beginGrace()
   }
 
-  /// Kills what is left of the command, and its first process wherever that is. Returns `false` if
-  /// that process belongs to another user.
+  /// Kills what is left of the command, and its first process in any control group. Returns `false`
+  /// if the first process belongs to another user.
   @discardableResult
   func kill() -> Bool {
     group?.kill()
-    return first?.kill() != false
+    return firstProcess?.kill() != false
   }
 
   // MARK: - What happens
 
   private func noticeEnd(orGivingUp isBeyondReach: Bool = false) {
-    // Read even if it is not needed: the descriptor stays ready until then.
+    // Always read: until then, the descriptor of the group's changes stays ready.
     let isPopulated = group?.isPopulated == true
-    guard first?.hasEnded == true || isBeyondReach else { return }
-    if outcome == nil { outcome = first?.end().map(CommandOutcome.ended) }
+    guard firstProcess?.hasEnded == true || isBeyondReach else { return }
+    if outcome == nil { outcome = firstProcess?.end().map(CommandOutcome.ended) }
     // The descriptor of an ended process stays readable, so its source must go.
     if let ended = firstEnds {
       ended.end()
@@ -131,8 +131,8 @@ final class ContainedCommand {
   /// Sends a signal to the command's process group.
   private func send(_ signal: Int32) {
     if firstEnds != nil {
-      first?.send(signal)
-    } else if let number = first?.number {
+      firstProcess?.send(signal)
+    } else if let number = firstProcess?.number {
       // The first process has ended, so its number may be another group's by now, unless a process
       // of the command is still in its group.
       for process in group?.members ?? [] where getpgid(process) == number {
@@ -141,13 +141,13 @@ final class ContainedCommand {
     }
   }
 
-  /// Asks all processes that the first one has left behind to end, except those in its process
-  /// group that were asked before.
+  /// Asks all processes that the first process has left behind to end, except processes of its
+  /// process group that were asked before.
   ///
   /// A shell may block signals while it starts a process. A signal that the group gets before that
   /// process exists then ends only the shell.
   private func ask() {
-    let number = first?.number
+    let number = firstProcess?.number
     for process in group?.members ?? [] where !asked.contains(process) || getpgid(process) != number
     {
       Glibc.kill(process, SIGTERM)
@@ -160,6 +160,6 @@ final class ContainedCommand {
     firstEnds?.end()
     deadline?.disable()
     (groupChanges, firstEnds) = (nil, nil)
-    (group, first, outcome, asked, isEnding) = (nil, nil, nil, [], false)
+    (group, firstProcess, outcome, asked, isEnding) = (nil, nil, nil, [], false)
   }
 }

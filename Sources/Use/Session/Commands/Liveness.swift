@@ -8,21 +8,21 @@ import Wire
 ///
 /// An idle program is never woken.
 final class Liveness {
-  /// How often the daemon is asked, and the manager told that this program lives.
+  /// How often this asks the daemon, and tells the manager that this program lives.
   private static let interval = Duration.milliseconds(300)
   /// How long the daemon may take to answer.
   private static let patience = Duration.milliseconds(500)
-  /// How long the manager waits for a sign of life before it takes this program for hung.
+  /// How long this program may show no sign of life before the manager ends it.
   private static let watchdog = Duration.seconds(1)
 
   private let directory: String
   private let loop: EventLoop
   private let silent: (ClientError) -> Void
   private var tick: EventSource?
-  /// The last question; `nil` before the first one, and after a failure. The next one uses the same
-  /// connection, so that a flood of connections does not delay it.
+  /// The last question; `nil` before the first question, and after a failure. The next question has
+  /// the same connection, so that a flood of connections does not delay the answer.
   private var question: PendingAnswer<StateMessage>?
-  /// Waits for the answer to ``question`` or, after a failure, for the time to report it.
+  /// The source of the answer to ``question``; after a failure, the timer that reports the failure.
   private var answers: EventSource?
   private var isAsking = false
   /// Whether ``question`` was ever answered.
@@ -38,7 +38,7 @@ final class Liveness {
     tick = try loop.addTimer { [unowned self] in beat() }
   }
 
-  /// Begins to ask, unless it does already.
+  /// Begins to ask, unless this has begun already.
   func begin() {
     guard !isWatching else { return }
     isWatching = true

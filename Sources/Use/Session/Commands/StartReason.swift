@@ -4,7 +4,7 @@ import KeyboardModes
 struct StartReason: Hashable, Sendable {
   /// The states.
   let states: States
-  /// The machine that changed; if none did, the one that the conditions name first.
+  /// The machine that changed; if no machine did, the machine that the conditions name first.
   let machine: Machine
   /// The event that caused the change; `nil` if the states were found as they are.
   let event: String?
@@ -46,7 +46,7 @@ struct HeldConditions {
     (self.conditions, self.isAnew) = (conditions, isAnew)
   }
 
-  /// Takes an update, and returns the event that it makes, if any.
+  /// Takes an update, and returns the event that the update causes, if any.
   mutating func take(_ update: StatesUpdate) -> CommandRules.Event? {
     switch update {
     case .states(_, let change?): changed.insert(change.machine)

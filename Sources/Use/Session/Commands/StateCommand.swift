@@ -13,7 +13,7 @@ public final class StateCommand {
   public enum End: Hashable, Sendable {
     /// With the outcome of the command, which ran once.
     case command(CommandOutcome)
-    /// By this signal, which it received.
+    /// By this signal, which this program received.
     case signal(Int32)
   }
 
@@ -46,7 +46,7 @@ public final class StateCommand {
   ///
   /// - Parameters:
   ///   - command: the program and its arguments; at least the program.
-  ///   - isOnce: whether it runs a single time, after which
+  ///   - isOnce: whether the command runs a single time, and then
   ///     ``result(grace:anySession:mayWait:)`` returns.
   ///   - isAnew: whether a state counts only if it is entered while the daemon is connected, the
   ///     session in front and the machine awake.
@@ -68,8 +68,8 @@ public final class StateCommand {
     machine = StateMachine(CommandRules(isOnce: isOnce))
   }
 
-  /// Runs the command whenever the conditions hold, until a signal, or the end of a command that
-  /// runs once. Then the command and all its descendants have ended.
+  /// Runs the command whenever the conditions hold, until a signal comes, or a command that runs
+  /// once ends. When this returns, the command and all its descendants have ended.
   ///
   /// - Parameters:
   ///   - grace: how long the command may take to end.
@@ -80,7 +80,7 @@ public final class StateCommand {
   ///   system call fails.
   public func result(grace: Duration, anySession: Bool, mayWait: Bool) throws -> End {
     let loop = run.loop
-    // Before the unit: making it may move this process out of its session.
+    // Made before the unit: making the unit may move this process out of its session.
     let follower = try StatesFollower(
       directory, checking: conditions, on: loop, anySession: anySession, mindsSleep: isAnew,
       mayWait: mayWait
@@ -91,7 +91,7 @@ public final class StateCommand {
       }
     }
     self.follower = follower
-    // Before the unit: a manager that waits until this process is ready starts no other unit.
+    // Sent before the unit is made: a manager that waits for this message starts no other unit.
     ServiceManager.notify("READY=1")
     let unit = try CommandUnit(grace: grace)
     let heeded = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP].filter { !Signals.isIgnored($0) }
@@ -146,7 +146,7 @@ public final class StateCommand {
     }
   }
 
-  /// Ends this program, after the command, which gets this signal.
+  /// Ends this program after the command. The command gets this signal.
   private func quit(_ end: Result<End, any Error>, by signal: Int32 = SIGTERM) {
     self.end = self.end ?? end
     take(.quit, endingBy: signal)
@@ -187,7 +187,7 @@ public final class StateCommand {
     ended(.failed(failure))
   }
 
-  /// Stops this program, if no command runs: while stopped, it could not end one.
+  /// Stops this program, if no command runs: a stopped program could not end the command.
   private func stopIfWanted() {
     guard isToStop, machine.state == .waiting else { return }
     isToStop = false

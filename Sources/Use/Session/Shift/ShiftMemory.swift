@@ -2,16 +2,16 @@ import Glibc
 public import System
 import Terminal
 
-/// A file with the names of the sessions whose Caps Lock is ours, for the next process. It is
+/// A file with the names of the sessions whose Caps Lock is ours, for the next process. The file is
 /// locked while this object lasts: two virtual keyboards would undo each other's taps.
 public final class ShiftMemory {
   private let file: FileDescriptor
 
-  /// Opens the file in `folder`, or makes both. Throws the error of `open`, or of `flock` if
-  /// another process has the file.
+  /// Opens the file in `folder`. Makes the folder and the file if they are missing. Throws the
+  /// error of `open`, or of `flock` if another process has locked the file.
   public init(in folder: String) throws(SystemError) {
     mkdir(folder, 0o755)
-    // The service's user owns the folder. Root, if it runs this by hand, follows none of its links.
+    // The service's user owns the folder. If root runs this by hand, it must follow no link there.
     file = try .opening("\(folder)/ours", flags: O_RDWR | O_CREAT | O_NOFOLLOW)
     guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
       throw SystemError(

@@ -6,7 +6,7 @@ public import Terminal
 public enum ChangeLine {
   /// `     1.234567  shift     off → on                             shiftPressed`
   ///
-  /// - Parameter time: the time to show; by default that of the change.
+  /// - Parameter time: the time to show; by default the time of the change.
   public static func text(of change: Change, at time: Time? = nil) -> TerminalText {
     // The width counts characters as they are shown.
     let step = printable("\(change.from) \(Sign.right) \(change.to)")
@@ -19,8 +19,8 @@ public enum ChangeLine {
 
   /// `     1.234567  shift is off, keyboard is editingText`
   ///
-  /// - Parameter machines: the machines whose states are in the line; by default all but the locks
-  ///   that are not on.
+  /// - Parameter machines: the machines whose states are in the line; by default all except the
+  ///   locks that are not on.
   public static func text(
     of states: States, at time: Time, for machines: [Machine]? = nil
   ) -> TerminalText {
@@ -33,7 +33,7 @@ public enum ChangeLine {
   /// The number of missed changes, or `some` if it is unknown.
   public static func text(ofMissed count: Int64?) -> String { count.map { "\($0)" } ?? "some" }
 
-  /// Seconds with six digits after the point, at the right of 13 columns.
+  /// Seconds with six digits after the point, aligned at the right of 13 columns.
   private static func text(_ time: Time) -> String {
     let text = seconds(time.microseconds)
     return String(repeating: " ", count: max(0, 13 - text.utf8.count)) + text

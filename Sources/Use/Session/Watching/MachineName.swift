@@ -2,7 +2,7 @@ public import KeyboardModes
 public import Terminal
 
 extension Machine {
-  /// The machine that an argument names, which may be one of the user's own.
+  /// The machine that an argument names. The machine may be one of the user's own.
   ///
   /// - Throws: `UsageError` for a name that no machine can have.
   public init(argument name: String) throws(UsageError) {

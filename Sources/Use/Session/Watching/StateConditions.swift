@@ -63,7 +63,7 @@ public struct StateConditions: Hashable, Sendable {
     return "; did you mean \(shift.contains(state) ? Machine.shift : .keyboard)=\(state)?"
   }
 
-  /// Whether only the daemon can check them: they name a machine whose rules are a table.
+  /// Whether only the daemon can check the conditions: they name a machine whose rules are a table.
   var needCheck: Bool { machines.contains { $0 != .shift && !$0.isLock } }
 
   /// Checks the conditions against the daemon's machines: a misspelt state would never match.

@@ -19,8 +19,8 @@ public struct StatusLine: Sendable {
   /// A line in this format.
   ///
   /// - Parameters:
-  ///   - machines: the machines that it is about, if the format names none or it is for Waybar.
-  ///   - isForWaybar: whether to print it as JSON, for a custom module of Waybar. The JSON has the
+  ///   - machines: the machines of the line, if the format names none or the line is for Waybar.
+  ///   - isForWaybar: whether the line is JSON, for a custom module of Waybar. The JSON has the
   ///     states of all machines, or only of locks if the line is about nothing else.
   public init(
     _ format: StatusFormat, of machines: [Machine] = StatusLine.usual, isForWaybar: Bool
@@ -32,7 +32,7 @@ public struct StatusLine: Sendable {
     self.followed = isAboutAll ? nil : followed
   }
 
-  /// What a line without a format is about.
+  /// The machines that a line without a format is about.
   public static let usual: [Machine] = [.shift, .keyboard]
 
   /// Takes an update, and returns the line if it differs from the last one.
@@ -130,9 +130,9 @@ public struct StatusFormat: Sendable {
     }
   }
 
-  /// Checks the placeholders against the known machines. A configuration may bring others.
+  /// Checks the placeholders against the known machines. A configuration may add machines.
   ///
-  /// - Throws: `UsageError` for one that seems to be misspelt.
+  /// - Throws: `UsageError` for a placeholder that seems to be misspelt.
   public func checkMachines(among known: [String]) throws(UsageError) {
     for machine in machines.sorted() where !known.contains(machine.rawValue) {
       guard let hint = Self.hint(machine.rawValue, known) else { continue }

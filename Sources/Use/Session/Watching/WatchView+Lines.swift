@@ -33,10 +33,10 @@ extension WatchView {
   /// The lines of the view.
   ///
   /// - Parameters:
-  ///   - columns: the longest line, in characters.
+  ///   - columns: the length of the longest line, in characters.
   ///   - count: the maximum number of lines.
   ///   - isColored: whether to add control sequences for colours.
-  ///   - keys: what the keys do, shown in the last row if there are more than 5; empty for nothing.
+  ///   - keys: what the keys do, shown in the last of more than 5 rows; empty for nothing.
   public func lines(
     columns: Int, rows count: Int, isColored: Bool, keys: String = "", at now: Moment
   ) -> [TerminalText] {
@@ -48,10 +48,10 @@ extension WatchView {
   }
 
   private func content(columns: Int, isColored: Bool, at now: Moment) -> [TerminalText] {
-    // On a narrow terminal the events are left out, on a narrower one the times of day too.
+    // A narrow terminal shows no events, and a narrower terminal also no times of day.
     let (hasEvents, hasClock) = (columns >= 78, columns >= 42)
     let (clock, machines) = (hasClock ? 14 : 0, machines)
-    // Two columns have room for the events beside the states; more are as wide as their states.
+    // Two columns have room for events beside the states; more columns have room only for states.
     var places: [Machine: Int] = [:]
     var next = clock
     for machine in machines {

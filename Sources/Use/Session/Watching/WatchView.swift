@@ -48,7 +48,7 @@ public struct WatchView {
     (self.directory, self.machine, self.advice) = (directory, machine, advice)
   }
 
-  /// The machines that have a column: the one that is shown, or all but the locks that are unknown.
+  /// The machines that have a column: the shown machine, or all machines except unknown locks.
   var machines: [Machine] {
     machine.map { [$0] } ?? states?.shown(withLocks: .on, .off) ?? []
   }
@@ -112,7 +112,7 @@ public struct WatchView {
   }
 
   /// How long a machine has been in its state, such as `for 12 s`, and in how many microseconds
-  /// that text changes; `nil` if it is unknown.
+  /// that text changes; `nil` if the duration is unknown.
   func lasting(_ machine: Machine, at now: Moment) -> (text: String, left: Int64)? {
     guard isConnected, let entered = since[machine] else { return nil }
     let passed = max(0, now.passed(since: entered))
