@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from desk import Desk
+from harness.sessions import switch_to_console
 from harness.typing import Person, random_words
 from support.waiting import wait_until
 
@@ -156,15 +157,44 @@ def test_sticky_keys_lock_shift_too_which_makes_small_letters_of_capitals(desk: 
     desk.wait_for("hello 1")
 
 
-only_labwc = pytest.mark.parametrize("desk", ["labwc"], indirect=True)
+xfce_and_labwc = pytest.mark.parametrize("desk", ["xfce", "labwc"], indirect=True)
 
 
-@only_labwc
+def expect_taken_back(desk: Desk) -> None:
+    """Waits until the service has turned off its Caps Lock of before, which Shift turns on again."""
+    desk.wait_until("! grep --text --quiet ^/org /run/keymoded-shift/ours")
+    desk.type("hello 1")
+    expect(desk, "hello 1")
+    desk.play("tap shift 30")
+    desk.run("keymodectl wait shift=off --timeout 100")
+    desk.play(f"wait 1000; {SHIFT_TWICE}")
+    desk.run("keymodectl wait shift=capsLock caps=on --timeout 100")
+    desk.type("hello 1")
+    expect(desk, "HELLO 1")
+
+
+@xfce_and_labwc
+def test_capitals_end_while_another_console_is_in_front(desk: Desk) -> None:
+    start(desk)
+    desk.play(SHIFT_TWICE)
+    desk.run("keymodectl wait shift=capsLock caps=on --timeout 100")
+    switch_to_console(desk)
+    desk.run("keymodectl wait caps=off --timeout 100")
+    desk.come_back()
+    expect_taken_back(desk)
+
+
+@xfce_and_labwc
 def test_caps_lock_is_as_before_after_the_machine_slept(desk: Desk) -> None:
+    """If the screen was locked, it is off after the unlock."""
     start(desk)
     desk.play(SHIFT_TWICE)
     desk.run("keymodectl wait shift=capsLock caps=on --timeout 100")
     desk.sleep()
+    if desk.desktop.locks_to_sleep:
+        desk.unlock()
+        desk.wait_for_keys()
+        expect_taken_back(desk)
     desk.run("keymodectl wait shift=capsLock caps=on --timeout 100")
     desk.type("hello 1")
     expect(desk, "HELLO 1")
@@ -174,10 +204,13 @@ def test_caps_lock_is_as_before_after_the_machine_slept(desk: Desk) -> None:
     expect(desk, "hello 1")
 
 
-@only_labwc
+@xfce_and_labwc
 def test_no_shift_is_down_after_the_machine_slept(one_shot: Desk) -> None:
     tap_shift(one_shot)
     one_shot.sleep()
+    if one_shot.desktop.locks_to_sleep:
+        one_shot.unlock()
+        one_shot.wait_for_keys()
     one_shot.run("keymodectl wait shift=off --timeout 100")
     one_shot.type("hello 1")
     expect(one_shot, "hello 1")
