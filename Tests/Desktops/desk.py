@@ -51,15 +51,16 @@ class Desk(PreparedDesktop):
     def __enter__(self) -> Self:
         super().__enter__()
         self.find_session()
-        self._wait_for_keys()
+        self.wait_for_keys()
         return self
 
     def come_back(self) -> None:
         """Switches from another console to the desktop, which loses what is typed at once."""
         self.session.bring_to_front()
-        self._wait_for_keys()
+        self.wait_for_keys()
 
-    def _wait_for_keys(self) -> None:
+    def wait_for_keys(self) -> None:
+        """Waits until keys arrive in the terminal."""
         self.wait_for_the_terminal()
         self._seen = len(self.screen())
 
@@ -155,21 +156,25 @@ class Desk(PreparedDesktop):
 
     def unlock(self) -> None:
         """Types the password, and waits until the screen is unlocked."""
+        self.enter_password(f"! {self._is_locked()}", "the screen to be unlocked")
+
+    def enter_password(self, is_accepted: str, awaited: str) -> None:
+        """Types the password on a lock screen or login screen, until a command succeeds."""
 
         def opens() -> bool:
             # What was typed before may be there still.
             self.play("tap backspace; wait 1000; down ctrl; tap a; up ctrl; tap backspace")
             self.look("password")
             self.type(f"{PASSWORD}\n")
-            is_unlocked = shlex.quote(f"while {self._is_locked()}; do sleep 0.1; done")
-            return self.run(f"timeout 40 sh -c {is_unlocked}", check=False).exit_code == 0
+            accepted = shlex.quote(f"until {is_accepted}; do sleep 0.1; done")
+            return self.run(f"timeout 40 sh -c {accepted}", check=False).exit_code == 0
 
         # A key lights the screen. That of Plasma needs a minute to show the field.
         self.play("tap backspace")
         wait_until(
             lambda: len(self._shown().colors()) > DARK_COLORS, "the screen to light up", START_SECONDS
         )
-        wait_until(opens, "the screen to be unlocked", START_SECONDS)
+        wait_until(opens, awaited, START_SECONDS)
 
     def sleep(self) -> None:
         """Has logind suspend the machine to idle, and wakes it by a key.

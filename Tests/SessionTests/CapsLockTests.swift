@@ -49,15 +49,27 @@ struct CapsLockTests {
     $0.replacing("w+2!", with: "n+-")
   }
 
-  private func capsLock(_ cell: Substring, _ led: LockRules.State, turnsOn: Bool) throws -> CapsLock
-  {
+  /// The rows that differ while Caps Lock may be on with a dark LED.
+  private static let tableWhileDark = [
+    "w_.  w+. w+.  o+-  w_. w_. f_2!  w_. w_2 f_2!  w_- n_-  n_- ",
+    "w+.  w+. w+.  o+-  w_. w_. f_2!  w+. w+2 o+-   w+- w+2! n+- ",
+    "s_.  s+. s+.  s+.  s_. s_. s_.   s_- s_1 s_1   s_- w_2! f_2!",
+    "s+.  s+. s+.  s+.  s_. s_. s_.   s+- s+1 s+1   s+- w+2! o+- ",
+    "u_.  u+. u+.  u+.  u_. u_. u_.   u_- u_1 u_1   u_- w_2! f_2!",
+    "u+.  u+. u+.  u+.  u_. u_. u_.   u+- u+1 u+1   u+- w+2! o+- ",
+  ]
+
+  private func capsLock(
+    _ cell: Substring, _ led: LockRules.State, mayBeDark: Bool = false, turnsOn: Bool
+  ) throws -> CapsLock {
     let marks = Array(cell)
     let (phase, until) = (try #require(Self.phases[marks[0]]), try #require(Self.ends[marks[2]]))
     return CapsLock(
-      phase: phase, isWanted: marks[1] == "+", led: led, until: until, turnsOn: turnsOn)
+      phase: phase, isWanted: marks[1] == "+", led: led, mayBeDark: mayBeDark, until: until,
+      turnsOn: turnsOn)
   }
 
-  private func check(_ row: String, turnsOn: Bool) throws {
+  private func check(_ row: String, mayBeDark: Bool = false, turnsOn: Bool) throws {
     let cells = row.split(separator: " ")
     let columns = Event.allCases.flatMap { event in
       LockRules.State.allCases.map { (event, $0) }
@@ -65,7 +77,8 @@ struct CapsLockTests {
     try #require(cells.count == columns.count + 1)
     for ((event, led), cell) in zip(columns, cells.dropFirst()) {
       let before: LockRules.State = led == .unknown ? .off : .unknown
-      var caps = try capsLock(cells[0], event == .told ? before : led, turnsOn: turnsOn)
+      var caps = try capsLock(
+        cells[0], event == .told ? before : led, mayBeDark: mayBeDark, turnsOn: turnsOn)
       let action =
         switch event {
         case .entered: caps.want(true, at: Self.now)
@@ -87,6 +100,9 @@ struct CapsLockTests {
 
   @Test("each phase does with each event what the table says", arguments: table)
   func transitions(_ row: String) throws { try check(row, turnsOn: true) }
+
+  @Test("a dark LED that may be wrong is asked by a tap", arguments: tableWhileDark)
+  func transitionsWhileDark(_ row: String) throws { try check(row, mayBeDark: true, turnsOn: true) }
 
   @Test("once the LED has not come, nothing turns Caps Lock on", arguments: tableAfterGivingUp)
   func transitionsAfterGivingUp(_ row: String) throws { try check(row, turnsOn: false) }

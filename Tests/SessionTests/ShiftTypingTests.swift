@@ -11,8 +11,10 @@ private enum Step {
   /// A change of Shift, of the keyboard, or of the LED of Caps Lock.
   case shift(String), keyboard, led(LockRules.State)
   /// The states as they are, with this session in front.
-  case found(String, LockRules.State, in: String = "a")
-  case away, locked, silent, end
+  case found(String, LockRules.State, in: String = "a", isOnXorg: Bool = false)
+  /// Another console is in front, or the session is locked.
+  case behind, locked
+  case away, silent, end
   /// It is this time now, in microseconds.
   case at(Int64)
 }
@@ -35,6 +37,7 @@ private struct Driver {
   private(set) var states = States(
     sequence: 1, shift: "off", shiftSince: nil, keyboard: "idle", keyboardSince: nil)
   private var session = "a"
+  private var isOnXorg = false
 
   init(_ typing: ShiftTyping) { self.typing = typing }
 
@@ -43,13 +46,14 @@ private struct Driver {
     case .shift(let state): return change(.shift, to: state)
     case .keyboard: return change(.keyboard, to: "editing")
     case .led(let state): return change(.caps, to: state.rawValue)
-    case .found(let shift, let led, let session):
-      self.session = session
+    case .found(let shift, let led, let session, let isOnXorg):
+      (self.session, self.isOnXorg) = (session, isOnXorg)
       states = States(
         sequence: states.sequence, shift: shift, shiftSince: nil, keyboard: states.keyboard,
         keyboardSince: nil, locks: LockStates(caps: led))
       return tell(.states(CountedStates(states), change: nil))
     case .away: return tell(.unknown(.noDaemon(.connectionLost)))
+    case .behind: return tell(.unknown(.sessionNotInFront(.inactive)))
     case .locked: return tell(.unknown(.sessionNotInFront(.locked)))
     case .silent: return typing.loseDaemon(at: now)
     case .end: return typing.end(at: now)
@@ -72,7 +76,7 @@ private struct Driver {
   }
 
   private mutating func tell(_ update: StatesUpdate) -> [ShiftTyping.Action] {
-    typing.take(update, in: session, at: now)
+    typing.take(update, in: session, isOnXorg: isOnXorg, at: now)
   }
 }
 
@@ -148,6 +152,29 @@ struct ShiftTypingTests {
       (.found("off", .on), ""), (.led(.off), ""), (.at(1_000_000), ""), (.led(.on), ""),
       (.shift("off"), "")),
     Timeline(
+      "Xorg keeps Caps Lock behind another console, with a dark LED, and a tap takes it back",
+      (.found("off", .off), ""), (.shift("capsLock"), "tap"), (.led(.on), ""), (.behind, ""),
+      (.found("capsLock", .off, isOnXorg: true), ""), (.at(999_999), ""), (.at(1_000_000), "tap"),
+      (.at(3_000_000), ""), (.shift("off"), ""), (.shift("capsLock"), "tap"), (.led(.on), "")),
+    Timeline(
+      "the next process takes it back too", ours: ["a"],
+      (.found("capsLock", .off, isOnXorg: true), ""), (.at(1_000_000), "tap"), (.at(3_000_000), ""),
+      (.shift("off"), ""), (.shift("capsLock"), "tap"), (.at(5_000_000), "give up")),
+    Timeline(
+      "a person's Caps Lock with a dark LED is off after a tap, and another one turns it on",
+      (.found("off", .on, isOnXorg: true), ""), (.behind, ""),
+      (.found("off", .off, isOnXorg: true), ""), (.at(1_000_000), ""), (.shift("capsLock"), "tap"),
+      (.at(3_000_000), "tap"), (.led(.on), ""), (.shift("off"), "tap"), (.led(.off), "")),
+    Timeline(
+      "a tap for a dark LED of Xorg is taken back if the LED goes on",
+      (.found("off", .off), ""), (.shift("capsLock"), "tap"), (.led(.on), ""), (.behind, ""),
+      (.found("capsLock", .off, isOnXorg: true), ""), (.at(1_000_000), "tap"), (.away, ""),
+      (.at(9_000_000), ""), (.found("capsLock", .on, isOnXorg: true), "tap"), (.led(.off), "")),
+    Timeline(
+      "without another console, an LED that is off on Xorg is right",
+      (.found("off", .off, isOnXorg: true), ""), (.shift("capsLock"), "tap"), (.led(.on), ""),
+      (.locked, ""), (.found("off", .off, isOnXorg: true), ""), (.at(9_000_000), "")),
+    Timeline(
       "what the process before remembered is taken back", ours: ["a", "b"],
       (.found("capsLock", .on), ""), (.at(1_000_000), "tap"), (.led(.off), ""), (.locked, ""),
       (.found("off", .on, in: "b"), ""), (.shift("capsLock"), ""), (.at(2_000_000), ""),
@@ -204,6 +231,9 @@ struct ShiftTypingTests {
   private struct World {
     var driver: Driver
     let hasKey: Bool
+    let isOnXorg: Bool
+    /// On Xorg, whether the LED has been dark since another console was in front.
+    var isDark: [String: Bool] = [:]
     /// Whether Caps Lock is on, and whether by the virtual keyboard.
     var isOn: [String: Bool] = ["a": false, "b": false]
     var isByTap: [String: Bool] = [:]
@@ -216,12 +246,12 @@ struct ShiftTypingTests {
     /// When the session came to the front.
     var found: Int64 = 0
 
-    init(hasKey: Bool) {
-      self.hasKey = hasKey
+    init(hasKey: Bool, isOnXorg: Bool) {
+      (self.hasKey, self.isOnXorg) = (hasKey, isOnXorg)
       driver = Driver(ShiftTyping(hasCapsLock: true, oneShot: .seconds(3)))
     }
 
-    var led: LockRules.State { isOn[session] == true ? .on : .off }
+    var led: LockRules.State { isOn[session] == true && isDark[session] != true ? .on : .off }
 
     mutating func take(_ step: Step) {
       var isFound = false
@@ -238,7 +268,11 @@ struct ShiftTypingTests {
           taps[session, default: 0] += 1
           guard hasKey else { break }
           // It never turns off what the person turned on, and a found state turns nothing on.
-          if isOn[session] == true { #expect(isByTap[session] == true) } else { #expect(!isFound) }
+          if isOn[session] == true, isDark[session] != true {
+            #expect(isByTap[session] == true)
+          } else {
+            #expect(!isFound)
+          }
           toggle(byTap: true)
           untold = driver.now
         case .giveUpCapsLock: #expect(!hasKey)
@@ -249,6 +283,7 @@ struct ShiftTypingTests {
     mutating func toggle(byTap: Bool) {
       isOn[session]?.toggle()
       isByTap[session] = byTap
+      isDark[session] = false
     }
 
     mutating func tellLED() {
@@ -274,7 +309,15 @@ struct ShiftTypingTests {
 
     mutating func find(in session: String) {
       (self.session, isConnected, untold, found) = (session, true, nil, driver.now)
-      take(.found(driver.states.shift, led, in: session))
+      take(.found(driver.states.shift, led, in: session, isOnXorg: isOnXorg))
+    }
+
+    /// Another console comes to the front, and then a session.
+    mutating func leave(for session: String) {
+      take(.behind)
+      isDark[self.session] = isOnXorg
+      isDark[session] = isOnXorg
+      find(in: session)
     }
   }
 
@@ -283,7 +326,7 @@ struct ShiftTypingTests {
     arguments: 1...40)
   func walks(_ seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    var world = World(hasKey: !seed.isMultiple(of: 4))
+    var world = World(hasKey: !seed.isMultiple(of: 4), isOnXorg: seed % 4 == 1)
     world.find(in: "a")
     for _ in 0..<500 {
       switch Int.random(in: 0..<12, using: &random) {
@@ -293,10 +336,10 @@ struct ShiftTypingTests {
         if state != world.driver.states.shift { world.take(.shift(state)) }
       case 4: world.tellLED()
       case 5:
-        // The person's own key, whose LED is told at once. While a session settles, its LED and
-        // those of the person cannot be told apart.
+        // The person's own key, whose LED is told at once. While a session settles, and on Xorg until
+        // the LED has answered, what the person does cannot be told apart.
         guard world.isConnected, world.untold == nil, world.hasKey,
-          world.driver.now - world.found > 1_000_000
+          world.driver.now - world.found > (world.isOnXorg ? 3_000_000 : 1_000_000)
         else { break }
         world.toggle(byTap: false)
         world.take(.led(world.led))
@@ -305,15 +348,14 @@ struct ShiftTypingTests {
         world.isConnected = false
         world.take(.away)
       case 10:
-        world.take(.locked)
-        world.find(in: Bool.random(using: &random) ? "a" : "b")
+        world.leave(for: Bool.random(using: &random) ? "a" : "b")
       default:
         // The process is killed, or the daemon found silent or back.
         if Bool.random(using: &random) {
           world.driver.typing = ShiftTyping(
             hasCapsLock: true, oneShot: .seconds(3), ours: world.driver.typing.ours)
-          // The kernel releases its keys.
-          (world.pressed, world.taps) = (nil, [:])
+          // The kernel releases its keys. The next process takes LEDs as they are, without those of ours.
+          (world.pressed, world.taps, world.isDark) = (nil, [:], [:])
         } else if world.isConnected {
           world.take(.silent)
         }
@@ -323,8 +365,7 @@ struct ShiftTypingTests {
     }
     // Each session comes to the front once more, and the states are left.
     for session in ["a", "b", "a"] {
-      world.take(.locked)
-      world.find(in: session)
+      world.leave(for: session)
       world.pass(15_000_000)
       #expect(!(world.isOn[session] == true && world.isByTap[session] == true))
       #expect(world.pressed == nil)

@@ -52,6 +52,15 @@ struct SessionPropertiesTests {
     }
   }
 
+  @Test("a session is on Xorg if logind says so", arguments: ["x11", "wayland", "tty", nil])
+  func xorg(_ type: String?) {
+    var session = SessionProperties()
+    #expect(session.follow(Self.path) == true)
+    let entries = type.map { [BusValue.entry(.string("Type"), .variant(.string($0)))] } ?? []
+    _ = session.take(all: .array(of: "{sv}", entries))
+    #expect(session.isOnXorg == (type == "x11"))
+  }
+
   @Test(
     "a greeter's session is in front for its own programs, and for others as if there were none",
     arguments: [

@@ -26,6 +26,9 @@ public final class StatesFollower {
   /// The name of the session, as in ``LoginSession/name``; `-` if sessions are not looked at.
   public var sessionName: String { session?.name ?? "-" }
 
+  /// Whether the session says that it is one of Xorg.
+  var isOnXorg: Bool { session?.isOnXorg == true }
+
   /// Follows the states of the daemon that serves in `directory`.
   ///
   /// The first update comes at once or, if the daemon does not answer, within five seconds.

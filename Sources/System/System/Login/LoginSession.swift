@@ -61,6 +61,9 @@ public final class LoginSession {
   /// The name of the session: the path of its object on the bus; `-` before there is one.
   public private(set) var name = "-"
 
+  /// Whether the session says that it is one of Xorg.
+  public var isOnXorg: Bool { session.isOnXorg }
+
   /// Whether a sleep must wait until something has ended. Has an effect only with `mindsSleep`.
   /// logind waits for 5 s at most, unless it is configured otherwise.
   public var delaysSleep = false { didSet { unlockSleep() } }

@@ -5,6 +5,7 @@ struct SessionProperties {
     var isActive = false
     /// Whether the session belongs to no user but, for example, to a greeter. This never changes.
     var isGreeter = false
+    var isOnXorg = false
     /// A session counts as locked until logind says that it is not.
     var isLocked = true
     var user: UInt32?
@@ -20,6 +21,7 @@ struct SessionProperties {
       if let seat = values["Seat"]?.elements?.first?.text { hasSeat = seat == "seat0" }
       if let isActive = values["Active"]?.bool { self.isActive = isActive }
       if let user = values["User"]?.elements?.first?.number { self.user = user }
+      if let type = values["Type"]?.text { isOnXorg = type == "x11" }
       if let kind = values["Class"]?.text { isGreeter = !kind.hasPrefix("user") }
       if let hint = values["LockedHint"], !isLockKept { isLocked = hint.bool ?? true }
     }
@@ -38,6 +40,9 @@ struct SessionProperties {
 
   /// The ID of the session's user; `nil` until it is known.
   var user: UInt32? { properties?.user }
+
+  /// Whether the session says that it is one of Xorg.
+  var isOnXorg: Bool { properties?.isOnXorg == true }
 
   init(mayGreet: Bool = true) { self.mayGreet = mayGreet }
 

@@ -14,6 +14,10 @@ import KeyboardModes
 /// A tap toggles Caps Lock, and leads to `awaitsOn` or `awaitsOff` until the LED has answered.
 /// Without a known LED nothing is tapped, and time runs out only in `late` and `awaitsOff`. If the
 /// tap before `settling` was not answered, an LED still off leads to notOurs, and *give up*.
+///
+/// While Caps Lock may be on although its LED is off, only a tap shows it: after `settling` an LED still
+/// off leads to `awaitsOn` with a *tap*; and there, if the LED is off once time is over, Caps Lock was on
+/// until the tap, which leads to notOurs or, if wanted, to another *tap*.
 struct CapsLock: Sendable {
   enum Phase: Hashable, Sendable {
     /// Caps Lock is left to the person.
@@ -46,6 +50,9 @@ struct CapsLock: Sendable {
   var isWanted = false
   /// What the LED shows: the state of the lock `caps`.
   var led = LockRules.State.unknown
+  /// Whether Caps Lock may be on although the LED is off: Xorg keeps it while another console is in
+  /// front, and leaves the LEDs dark until the next change.
+  var mayBeDark = false
   /// When the phase ends by itself, in microseconds of the boot clock.
   var until: Int64?
   /// Whether to turn Caps Lock on; `false` for good once it has not answered.
@@ -61,10 +68,13 @@ struct CapsLock: Sendable {
   /// Takes what the LED shows.
   mutating func update(_ led: LockRules.State, at now: Int64) -> Action? {
     guard led != self.led else { return nil }
+    let before = self.led
     self.led = led
     switch phase {
     case .awaitsOn where led == .off: until = now + Self.patience  // it was unknown
     case .settling: until = led == .unknown ? nil : now + Self.settling
+    // The LED follows this session's Caps Lock again.
+    case _ where (before, led) == (.off, .on): mayBeDark = false
     case .notOurs, .awaitsOn, .late, .ours, .awaitsOff: break
     }
     return answer(at: now)
@@ -77,9 +87,16 @@ struct CapsLock: Sendable {
     case (.awaitsOn, .unknown), (.settling, .unknown):
       self.until = nil
       return nil
+    case (.awaitsOn, .off) where mayBeDark:
+      mayBeDark = false
+      if isWanted, turnsOn { return tap(.awaitsOn, at: now) }
+      (phase, self.until) = (.notOurs, nil)
+      return nil
     case (.awaitsOn, .off):
       (phase, self.until, turnsOn) = (.late, until + Self.lateness, false)
       return .giveUpCapsLock
+    case (.settling(let isAnswered), .off) where mayBeDark && (isAnswered || turnsOn):
+      return tap(.awaitsOn, at: now)
     case (.awaitsOff, .on), (.settling(isAnswered: false), .off):
       (phase, self.until, turnsOn) = (.notOurs, nil, false)
       return .giveUpCapsLock

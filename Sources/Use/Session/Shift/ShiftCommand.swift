@@ -85,7 +85,8 @@ public final class ShiftCommand {
       if case .noDaemon(let error) = reason { report("\(explain(error));\nwaiting for it") }
       show(reason.text)
     }
-    act { typing.take(update, in: follower?.sessionName ?? "-", at: $0) }
+    let isOnXorg = follower?.isOnXorg == true
+    act { typing.take(update, in: follower?.sessionName ?? "-", isOnXorg: isOnXorg, at: $0) }
   }
 
   /// Shows in the status of the service why nothing is typed; shows nothing if `reason` is empty.

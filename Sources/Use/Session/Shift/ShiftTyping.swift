@@ -44,6 +44,7 @@ public struct ShiftTyping: Sendable {
     self.hasCapsLock = hasCapsLock
     self.longest = longest?.wholeMicroseconds
     for session in ours { elsewhere[session] = true }
+    caps.mayBeDark = !ours.isEmpty
   }
 
   /// The sessions whose Caps Lock is on by a tap of this program, as far as is known.
@@ -67,24 +68,26 @@ public struct ShiftTyping: Sendable {
   ///
   /// - Parameters:
   ///   - session: the name of the session in front, if there is one.
+  ///   - isOnXorg: whether that is one of Xorg.
   ///   - now: the time, in microseconds of the boot clock.
   public mutating func take(
-    _ update: StatesUpdate, in session: String, at now: Int64
+    _ update: StatesUpdate, in session: String, isOnXorg: Bool, at now: Int64
   ) -> [Action] {
     switch update {
     case .states(let states, let change):
-      if session != self.session { come(to: session, at: now) }
+      if session != self.session { come(to: session, isOnXorg: isOnXorg, at: now) }
       let led = states.states[.caps].flatMap(LockRules.State.init(rawValue:)) ?? .unknown
       let capsAction = [caps.update(led, at: now)].compactMap { $0 }
       if let change, change.machine != .shift { return capsAction }
       return capsAction + enter(change == nil ? nil : states[.shift], at: now)
     case .unknown(.noDaemon): return loseDaemon(at: now)
-    case .unknown(.sessionNotInFront):
+    case .unknown(.sessionNotInFront(let reason)):
       if let session = self.session, caps.phase != .notOurs {
         elsewhere[session] = ![.awaitsOn, .late, .settling(isAnswered: false)].contains(caps.phase)
       }
+      let mayBeDark = caps.mayBeDark || self.session != nil && reason != .locked
       self.session = nil
-      caps = CapsLock(turnsOn: caps.turnsOn)
+      caps = CapsLock(mayBeDark: mayBeDark, turnsOn: caps.turnsOn)
       return release()
     }
   }
@@ -106,8 +109,9 @@ public struct ShiftTyping: Sendable {
     return (isOver ? release() : []) + [caps.pass(at: now)].compactMap { $0 }
   }
 
-  private mutating func come(to session: String, at now: Int64) {
+  private mutating func come(to session: String, isOnXorg: Bool, at now: Int64) {
     self.session = session
+    if !isOnXorg { caps.mayBeDark = false }
     guard let isAnswered = elsewhere.removeValue(forKey: session) else { return }
     (caps.phase, caps.until) = (.settling(isAnswered: isAnswered), now + CapsLock.settling)
   }
