@@ -2,7 +2,8 @@
 
 import pytest
 from desk import Desk
-from harness.sessions import EMPTY_TERMINAL, Session, switch_to_console
+from desktops import PASSWORD
+from harness.sessions import EMPTY_TERMINAL, Session, as_user, switch_to_console
 from support.waiting import wait_until
 from talk import ONCE, hold, hold_again, latch, recorded, wait_for_recorded, wait_for_talk
 
@@ -106,3 +107,35 @@ def test_nothing_starts_behind_the_other_lock_screen_of_xfce(talker: Desk) -> No
     talker.unlock()
     assert recorded(talker) == []
     hold(talker, "unlocked", [])
+
+
+DM_TOOL = "XDG_SEAT_PATH=/org/freedesktop/DisplayManager/Seat0 dm-tool"
+
+
+@only_xfce
+@pytest.mark.parametrize("is_person", [False, True], ids=["empty", "person"])
+def test_nothing_starts_after_a_switch_of_users_by_the_menu(talker: Desk, is_person: bool) -> None:
+    """The login screen is in front then, or a second person who has logged in there."""
+    talker.run(f"useradd --create-home --shell /bin/bash berta; echo berta:{PASSWORD} | chpasswd")
+    latch(talker)
+    wait_for_recorded(talker, ["begin"])
+    talker.lock(f"{DM_TOOL} {'switch-to-user berta' if is_person else 'switch-to-greeter'}")
+    wait_for_recorded(talker, ONCE)
+    talker.play("tap ctrl_r 60")
+    wait_for_talk(talker, "silent")
+    if is_person:
+        state = as_user("berta", "keymodectl state")
+        talker.enter_password(f"({state}) >/dev/null 2>&1", "berta to log in")
+        assert talker.ask_desktop("keymodectl state", check=False).exit_code != 0
+    talker.look("switched")
+    talker.play("down ctrl_r")
+    wait_for_talk(talker, "talking")
+    talker.play("up ctrl_r")
+    wait_for_talk(talker, "silent")
+    # What is latched there is not heard after the return.
+    latch(talker)
+    if is_person:
+        talker.run(as_user("berta", f"{DM_TOOL} switch-to-user anna"))
+    talker.unlock()
+    assert recorded(talker) == ONCE
+    hold_again(talker, "back")
