@@ -132,8 +132,8 @@ def _images(folder: Path, kernel: str) -> Images:
 
 
 def _lists(kind: str, addition: str) -> list[Path]:
-    """The lists of the guest's `packages` or `modules`: of every Debian, of this one, and of an addition."""
-    own = [PARTS / f"{kind}-{name}.txt" for name in (_suite(), addition)]
+    """The lists of the guest's `packages` or `modules`: of every Debian, of this one, and of an addition in both."""
+    own = [PARTS / f"{kind}-{name}.txt" for name in (_suite(), addition, f"{_suite()}-{addition}")]
     return [PARTS / f"{kind}.txt", *(path for path in own if path.exists())]
 
 
