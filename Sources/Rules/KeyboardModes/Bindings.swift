@@ -37,7 +37,7 @@ public struct ChordEvents: Hashable, Sendable {
     ].compactMap { $0 }
   }
 
-  /// Whether an event can follow that of the press, while the key is down or at its release.
+  /// Whether an event can follow the event of the press, while the key is down or at its release.
   var hasLaterEvents: Bool { release != nil || tap != nil || hold != nil }
 
   /// Binds `timing` to `event` and returns `nil`. If the timing has an event already, changes
@@ -108,8 +108,8 @@ public struct Bindings: Hashable, Sendable {
     uses[chord]?.first { $0.machine == machine }?.events
   }
 
-  /// What a press of `key` sends with these modifiers held: to each machine the events of the exact
-  /// chord or, if it has none, those of the chord with any modifiers. `nil` if neither is bound.
+  /// What a press of `key` with these modifiers held sends to each machine: the events of the exact
+  /// chord or, without such events, of the chord with any modifiers. `nil` if neither is bound.
   @inline(__always)  // Otherwise each press would retain and release all bindings.
   func bound(_ key: KeyCode, _ held: Modifiers) -> BoundPress? {
     guard boundKeys.contains(key) else { return nil }
@@ -141,8 +141,8 @@ public struct Bindings: Hashable, Sendable {
   /// The chords that are bound, in no particular order.
   public var chords: [Chord] { Array(uses.keys) }
 
-  /// Binds `chord` with a timing to `event` of a machine and returns `nil`. If it has an event for
-  /// that already, changes nothing and returns it. A chord has at most one hold for each machine.
+  /// Binds `chord` with a timing to `event` of a machine and returns `nil`. If the timing is bound
+  /// already, changes nothing and returns its event. A chord has at most one hold per machine.
   public mutating func bind(
     _ chord: Chord, _ timing: Timing = .press, to event: StateTable.Event, of machine: Int = 0
   ) -> StateTable.Event? {

@@ -8,7 +8,7 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
 
   /// The Shift machine, ``ShiftRules``.
   public static let shift = Machine(rawValue: "shift")
-  /// The keyboard machine, whose table ``StateTable/standard`` is the shipped one.
+  /// The keyboard machine; its shipped table is ``StateTable/standard``.
   public static let keyboard = Machine(rawValue: "keyboard")
   /// Caps Lock, ``LockRules``.
   public static let caps = Machine(rawValue: "caps")
@@ -18,14 +18,14 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
   /// The machines that are always there.
   public static let shipped = [shift, keyboard, caps, num]
 
-  /// Whether it is a lock, whose state LEDs show.
+  /// Whether this is a lock. LEDs show the state of a lock.
   public var isLock: Bool { self == .caps || self == .num }
 
-  /// The prefix of its states and events where several machines are named: `talk.`, or empty for a
-  /// shipped machine.
+  /// The prefix of the machine's states and events where several machines are named: `talk.`, or
+  /// empty for a shipped machine.
   public var prefix: String { Machine.shipped.contains(self) ? "" : "\(self)." }
 
-  /// Whether it is a shipped machine, or has a name that a machine of the user's own may have.
+  /// Whether this is a shipped machine, or a name that a machine of the user's own may have.
   public var isValidName: Bool { Machine.shipped.contains(self) || Machine.isOwnName(rawValue) }
 
   /// The bytewise order of the names.
@@ -77,8 +77,8 @@ public struct Change: Hashable, Sendable {
   /// machine returns to its initial state. The configuration rejects this name for events.
   public static let configured = "configured"
 
-  /// The greatest number of a change. Stored states with a greater one are ignored, so that
-  /// counting on from them cannot overflow.
+  /// The greatest number of a change. Stored states with a greater number are ignored, so
+  /// that the number of a later change cannot overflow.
   public static let greatestSequence: Int64 = 1 << 53
 
   /// Each parameter is the property of its name.

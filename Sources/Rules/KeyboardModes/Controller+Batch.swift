@@ -2,14 +2,14 @@
 extension Controller {
   /// Takes a batch: its inputs in order, and then all that is due by ``Batch/noInputBefore``.
   ///
-  /// It also takes the releases that a grab hid, which `keysUp` finds. It asks for the keys on
-  /// which the meaning of a press depends, before all inputs of the time of that press; and at
-  /// ``nextCheck`` for the keys of open uses.
+  /// Also takes the releases that a grab hid. Asks `keysUp` about the keys that decide what a press
+  /// means, before all inputs with the time of the press; at ``nextCheck``, asks about the keys of
+  /// open uses.
   ///
   /// - Parameters:
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.
-  ///   - taken: receives every input that takes effect, hidden releases included, and the
-  ///     controller before it; for recording, and to show what a press means.
+  ///   - taken: receives every input that takes effect, hidden releases too, and the
+  ///     controller before the input; for recording, and to show what a press means.
   @discardableResult
   public mutating func take(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode],
@@ -53,8 +53,8 @@ extension Controller {
     }
   }
 
-  /// The releases that a grab hid and on which a press at `time` depends, by device. They come
-  /// before `inputs`, the first of which has this time. Inlined: a call would copy the controller.
+  /// The releases that a grab hid and that decide a press at `time`, by device. They come before
+  /// `inputs`, and the first input has this time. Inlined: a call would copy the controller.
   @inline(__always)
   private func missedReleases(
     beforeAllOf time: Time, in inputs: ArraySlice<Input>,

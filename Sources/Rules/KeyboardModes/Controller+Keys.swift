@@ -14,7 +14,7 @@ extension Controller {
     }
   }
 
-  /// Takes the keys that are found to have changed after events were lost.
+  /// Takes the changes of keys that were found after events were lost.
   mutating func synchronize(_ device: DeviceID, _ differences: [KeyDifference], at time: Time) {
     settleWaitingShifts()
     settleReleases()
@@ -35,8 +35,8 @@ extension Controller {
 
   /// - Parameters:
   ///   - time: the time of a change that the press causes.
-  ///   - inFrame: whether the event before it on its device is in the same frame.
-  ///   - wasSeen: whether the key went down at `time`. If not, it is unknown when it did.
+  ///   - inFrame: whether the previous event of the device is in the same frame.
+  ///   - wasSeen: whether the key went down at `time`. If not, the time of the press is unknown.
   private mutating func press(
     _ key: DeviceKey, at time: Time, inFrame: Bool, wasSeen: Bool = true
   ) {
@@ -110,7 +110,7 @@ extension Controller {
     }
   }
 
-  /// Undoes the release of a key: it was down throughout.
+  /// Undoes the release of a key: the key was down throughout.
   private mutating func resume(_ key: DeviceKey, at time: Time, _ inFrame: Bool) {
     keys.resume(key)
     keys.noteShortcutKey(key, at: time)
@@ -146,7 +146,7 @@ extension Controller {
 
   /// Whether the press counts as that of a key. A press that completes only chords with any
   /// modifiers does not. Neither does an unbound code of a game pad, finger or pen, or of a pointer
-  /// without ``Settings/pointers``: whether a device or a recording has it must make no difference.
+  /// without ``Settings/pointers``: such codes must make no difference, recorded or not.
   private func isKey(_ meaning: PressMeaning) -> Bool {
     switch meaning {
     case .inert: false
@@ -214,8 +214,8 @@ extension Controller {
 }
 
 extension Controller {
-  /// What a press at `time` would mean, for callers that show it; and its modifiers, among them a
-  /// lifted Shift if that decides. `nil` if it would not count: as a bounce, or on a second node.
+  /// The meaning of a press at `time`, for callers that show it, and the held modifiers, with a
+  /// lifted Shift if that decides. `nil` if the press is a bounce, or is that of a second node.
   public func meaning(
     ofPress code: KeyCode, on device: DeviceID, at time: Time, inFrame: Bool = false
   ) -> (meaning: PressMeaning, held: Modifiers)? {

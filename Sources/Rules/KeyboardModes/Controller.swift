@@ -12,8 +12,8 @@
 ///    autorepeats are ignored.
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
 ///    so does its autorepeat.
-/// 4. Any other key but AltGr, and a bound chord before its events, takes back a held Shift. If
-///    there is none, the key sends `characterTyped`, but only with ``Settings/ShiftUse/any``.
+/// 4. Any other key but AltGr, and a chord bound with exact modifiers, first takes back a held
+///    Shift. Without one, the key sends `characterTyped`, but only with ``Settings/ShiftUse/any``.
 ///
 /// The locks follow what the LEDs show (``LockLEDs``), not the keys.
 ///
@@ -190,7 +190,7 @@ public struct Controller: Sendable {
   }
 
   private mutating func configure(_ next: Settings, at time: Time) {
-    // What ends now ends by the old settings, and sends events of the old table.
+    // Uses that end now end by the old settings, and send events of the old tables.
     settleWaitingShifts()
     settleReleases()
     send(openUses.rebind(from: settings, to: next, at: time))
@@ -199,7 +199,7 @@ public struct Controller: Sendable {
     openShifts.removeAll()
     waitingTap = WaitingTap(next)
     machines.setShift(next.shift)
-    // These settings were not in force when `on` was due, so it ends only now.
+    // These settings were not in force when `on` was due, so `on` ends only now.
     machines.endOverdueShift(at: time)
     let stateless = machines.setTables(next.machines, from: states, at: time, notBefore: time)
     machines.setInitialStates(stateless, at: time)
@@ -211,12 +211,12 @@ public struct Controller: Sendable {
   /// When the caller must next call ``advance(to:)`` if no input comes before; `nil` if nothing is
   /// due.
   ///
-  /// While a tap of Shift waits for a possible bounce, so does the timeout of `on`: the tap counts
-  /// at the time of its press, which came before.
+  /// While a tap of Shift waits for a possible bounce, the timeout of `on` waits too: the tap
+  /// counts at the time of its press, before this timeout.
   public var deadline: Time? { nextDue?.time }
 
-  /// When the kernel is asked next whether the keys of open uses are still down; `nil` if there are
-  /// none.
+  /// When the kernel is asked next whether the keys of open uses are still down; `nil` without
+  /// open uses.
   public var nextCheck: Time? { openUses.nextCheck }
 
   /// When the caller must next call ``take(_:keysUp:taken:)`` if no input comes before: at the
@@ -226,8 +226,8 @@ public struct Controller: Sendable {
   /// Performs everything due at `time` or before. A timeout and a hold have the time at which they
   /// were due, a release its own time, and a tap of Shift the time of its press.
   ///
-  /// A deadline comes before an input of the same time. ``take(_:)`` does this itself for inputs
-  /// that have a time.
+  /// A deadline comes before an input of the same time: ``take(_:)`` first performs what is due by
+  /// the time of its input.
   @discardableResult
   public mutating func advance(to time: Time) -> [Change] {
     machines.forgetChanges()

@@ -12,8 +12,8 @@
 ///
 /// A release causes a change only for a tap of Shift (``WaitingTap``), and for a chord with a tap
 /// or a release. A change cannot be undone, so the release *waits*: it counts `d` later, or before
-/// the next press of another key; a tap of Shift also before any other input that may change a
-/// state. The wait does not change the time of the tap or release.
+/// the next press of another key. A tap of Shift also counts before a program's event for Shift or
+/// the keyboard, and before a typing autorepeat. The wait changes no time of a tap or release.
 struct Debouncer: Sendable {
   struct Release: Sendable {
     let key: DeviceKey
@@ -42,7 +42,7 @@ struct Debouncer: Sendable {
     recent.append(Release(key: key, time: time))
   }
 
-  /// Undoes the release of `key` if a press at `time` is its bounce, and returns whether it is.
+  /// Returns whether a press of `key` at `time` is a bounce; if so, undoes the release.
   mutating func undoRelease(bouncing key: DeviceKey, at time: Time) -> Bool {
     if recent.isEmpty { return false }
     forgetOld(on: key.device, at: time)
@@ -68,7 +68,7 @@ struct Debouncer: Sendable {
 
   // MARK: Releases that wait
 
-  /// Has a release of `key` wait; returns `false` if it counts at once: with the interval zero.
+  /// Has a release of `key` wait. With the interval zero, the release counts at once: `false`.
   mutating func wait(_ key: DeviceKey, since time: Time) -> Bool {
     guard interval > .zero else { return false }
     let index = waiting.firstIndex { $0.time > time } ?? waiting.endIndex

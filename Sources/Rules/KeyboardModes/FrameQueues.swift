@@ -8,7 +8,7 @@ public struct FrameQueues: Sendable {
     let input: Controller.Input
     /// The index of its device.
     var index: Int
-    /// The time of its frame or, if an earlier frame of its queue has a later time, that time.
+    /// The time of its frame, or of an earlier frame of its queue if that is later.
     let time: Time
   }
 

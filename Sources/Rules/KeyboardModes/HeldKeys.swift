@@ -5,7 +5,7 @@ struct DeviceKey: Hashable, Sendable {
   init(_ device: DeviceID, _ code: KeyCode) { (self.device, self.code) = (device, code) }
 }
 
-/// The keys of one device that are down, as the controller knows them.
+/// The keys that are down on one device, as far as the controller knows.
 struct DeviceKeys: Sendable {
   let device: DeviceID
 
@@ -44,12 +44,12 @@ struct DeviceKeys: Sendable {
   }
 }
 
-/// The keys of all devices that are down.
+/// The keys that are down, on all devices.
 struct HeldKeys: Sendable {
   private(set) var devices: [DeviceKeys] = []
 
-  /// The keys that move the cursor, and the buttons of pointers, that are down; and when each was
-  /// last pressed or repeated. A key found down at opening has no time until the next input.
+  /// The cursor keys and pointer buttons that are down, and when each was last pressed or repeated.
+  /// A key found down at opening has no time until the next input.
   private var shortcutKeyTimes: [(key: DeviceKey, time: Time?)] = []
 
   /// Whether a key was down at opening and ``dateOpenedKeys(at:)`` was not called since.
@@ -64,7 +64,7 @@ struct HeldKeys: Sendable {
     }
   }
 
-  /// Notes a press or repeat of `key`, if it is down and moves the cursor or is a pointer's button.
+  /// Notes a press or repeat of `key`, if `key` is down and is a cursor key or a pointer button.
   mutating func noteShortcutKey(_ key: DeviceKey, at time: Time?) {
     guard KeyCode.navigationNumbers.contains(key.code.number) || key.code.isPointerButton,
       isDown(key)
@@ -89,8 +89,8 @@ struct HeldKeys: Sendable {
     }
   }
 
-  /// The keys that move the cursor, and the buttons of pointers, that are down and were pressed or
-  /// repeated less than 30 s before `time`. A virtual keyboard's program may never release a key.
+  /// The cursor keys and pointer buttons that are down and were pressed or repeated less than 30 s
+  /// before `time`. A virtual keyboard's program may never release a key.
   func shortcutKeys(at time: Time) -> some Sequence<DeviceKey> {
     shortcutKeyTimes.lazy.filter { $0.time?.isWithin(.seconds(30), of: time) != false }.map(\.key)
   }
@@ -105,7 +105,7 @@ struct HeldKeys: Sendable {
     return held
   }
 
-  /// Undoes the release of `key`: it was down throughout.
+  /// Undoes the release of `key`: the key was down throughout.
   mutating func resume(_ key: DeviceKey) { devices[index(of: key.device)].resume(key.code) }
 
   /// Releases `key`, and returns whether it was down.

@@ -12,13 +12,13 @@ extension Controller {
     /// Events of a device were lost, and these keys turned out to have changed. `at` is when the
     /// loss was noticed; the real times of the changes are unknown.
     case synchronized(DeviceID, [KeyDifference], at: Time)
-    /// A device went away; `at` is when that was noticed. Only its own held keys are released.
+    /// A device went away; `at` is when this was noticed. Only the keys of this device go up.
     case gone(DeviceID, at: Time)
     /// All devices that are present at the start are open. A key whose release the previous daemon
     /// awaited is up if none of them holds it.
     case allOpened(at: Time)
     /// A device reported which of its lock LEDs are on, or the kernel was asked. Without a time,
-    /// the device is just being opened, and this takes effect with the next input that has a time.
+    /// the device is just being opened; the report takes effect with the next input with a time.
     case leds(DeviceID, LEDReport, at: Time?)
     /// A program sent an event.
     case client(ClientEvent, at: Time)
@@ -29,7 +29,7 @@ extension Controller {
     /// This case is indirect because it is large and rare among many stored inputs.
     indirect case configured(Settings, at: Time)
 
-    /// The device of this input; `nil` if it belongs to none.
+    /// The device of this input; `nil` if the input has none.
     public var device: DeviceID? {
       switch self {
       case .opened(let device, _), .key(let device, _), .missedRelease(let device, _, _),
@@ -39,7 +39,7 @@ extension Controller {
       }
     }
 
-    /// When it happened; `nil` for what was found at opening.
+    /// The time of the input; `nil` for what was found at opening.
     public var time: Time? {
       switch self {
       case .key(_, let event): event.time
@@ -79,7 +79,7 @@ public struct Batch: Sendable {
   /// over a key event some time after it has stamped it; see `Keyboards.lateness`.
   public var noInputBefore: Time
 
-  /// A batch of these inputs; without any, an empty one at time zero.
+  /// A batch of these inputs; by default empty, at time zero.
   public init(
     _ inputs: [Controller.Input] = [], reached: Time = Time(microseconds: 0),
     noInputBefore: Time = Time(microseconds: .min)

@@ -13,7 +13,7 @@ public struct KeyCode: Hashable, Sendable {
     self.number = number
   }
 
-  /// The key with this number, or `nil` above ``max``. Quicker: other modules can inline this.
+  /// The key with this number, or `nil` above ``max``. Other modules can inline this.
   @inlinable
   public init?(_ number: UInt16) {
     guard number <= Self.max else { return nil }
@@ -47,16 +47,16 @@ extension KeyCode {
   /// Whether this is Caps Lock or Num Lock.
   public var isLock: Bool { number == 58 || number == 69 }
 
-  /// Whether it is Ctrl, left Alt, Shift or Meta.
+  /// Whether this is Ctrl, left Alt, Shift or Meta.
   public var isModifier: Bool { !Modifiers(of: self).isEmpty }
 
-  /// Whether it is the button of a pointer, such as a mouse.
+  /// Whether this is the button of a pointer, such as a mouse.
   public var isPointerButton: Bool { Self.pointerButtonNumbers.contains(number) }
 
   // The ranges are computed, because a stored static property is checked for initialization at each
   // access.
 
-  /// The numbers of the buttons of pointers, such as mice: `BTN_LEFT` to `BTN_TASK`. Those of
+  /// The numbers of the buttons of pointers, such as mice: `BTN_LEFT` to `BTN_TASK`. Codes of
   /// fingers, pens and tools, such as `BTN_TOUCH`, are higher.
   public static var pointerButtonNumbers: ClosedRange<UInt16> { 0x110...0x117 }
 

@@ -3,7 +3,7 @@ public struct DeviceID: Hashable, Comparable, Sendable {
   /// The position in the order of opening, from 0.
   public let order: Int
   /// The number of the physical device that has this node and others; `nil` while no other node
-  /// is known. It can appear while the device is open, so it is not compared. See ``TwinKeys``.
+  /// is known. The number can become known while the device is open, so `==` ignores it.
   public let parent: Int?
 
   /// The device at position `order` in the order of opening.
@@ -31,13 +31,13 @@ public struct KeyEvent: Hashable, Sendable {
     case autorepeat = 2
   }
 
-  /// When it happened, as stamped by the kernel.
+  /// The kernel's timestamp of the event.
   public let time: Time
   /// The key.
   public let key: KeyCode
   /// The press, release or autorepeat of the key.
   public let action: Action
-  /// Whether it is in the frame of the key event before it on its device, and has the same time.
+  /// Whether this event has the frame and the time of the previous key event of its device.
   public let continuesFrame: Bool
 
   /// The event of `key` at `time`.
@@ -57,11 +57,11 @@ public struct KeyDifference: Hashable, Sendable {
   /// The difference of `key`, which is down or up now.
   public init(key: KeyCode, isDown: Bool) { (self.key, self.isDown) = (key, isDown) }
 
-  /// The differences in the order in which they take effect: releases, then modifiers, Shift last
-  /// among them, then the rest.
+  /// The differences in the order in which they take effect: releases, modifiers other than Shift,
+  /// Shift, other keys.
   ///
-  /// They come in the order of their codes; the order of the changes is unknown. A letter, or
-  /// Shift, that is found down together with Ctrl is probably part of a shortcut, so Ctrl takes
+  /// `differences` has the order of the codes; the order of the changes is unknown. A letter or
+  /// Shift that is found down together with Ctrl is probably part of a shortcut, so Ctrl takes
   /// effect first.
   static func inOrderOfEffect(_ differences: [KeyDifference]) -> [KeyDifference] {
     let down = differences.filter(\.isDown)

@@ -19,11 +19,11 @@ public struct LEDs: OptionSet, Hashable, Sendable {
 /// The LEDs that show each state.
 ///
 /// A state is named as in the configuration: a state of Shift or the keyboard by its own name, and
-/// one of another machine with that machine, such as `talk.open`. Locks have LEDs of their own.
+/// a state of another machine with its machine, such as `talk.open`. Locks have LEDs of their own.
 public struct LEDRules: Hashable, Sendable {
   private let leds: [String: LEDs]
 
-  /// The LEDs that show a state of any machine. All others belong to other programs.
+  /// The LEDs that show a state of any machine. All other LEDs belong to other programs.
   public let used: LEDs
 
   /// The name of a state of `machine`.
@@ -37,7 +37,7 @@ public struct LEDRules: Hashable, Sendable {
     used = leds.values.reduce(into: []) { $0.formUnion($1) }
   }
 
-  /// The LEDs of the state of this name; `nil` if the rules do not name it.
+  /// The LEDs of the state of this name; `nil` if the rules do not name the state.
   public subscript(state: String) -> LEDs? { leds[state] }
 
   /// The LEDs that are on in these states; the rest of ``used`` are off.
@@ -53,7 +53,7 @@ public struct LEDRules: Hashable, Sendable {
 public struct LEDCommand: Hashable, Sendable {
   /// The LEDs that are to be on.
   public let on: LEDs
-  /// The LEDs that show states. Those that are not in ``on`` are to be off.
+  /// The LEDs that show states; all of them that are not in ``on`` are to be off.
   public let used: LEDs
 
   /// Switches `on` on, and the others of `used` off.

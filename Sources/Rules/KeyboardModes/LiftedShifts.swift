@@ -1,6 +1,6 @@
 /// The Shifts that are up although a hand may hold them: a remapper lifts Shift for a key that is
-/// to be sent without it, and presses it again. keyd does so for its layer `[shift]`, in separate
-/// frames; the key overrides of firmware do so in the frames of the key.
+/// to be sent without Shift, and presses Shift again. keyd does so for its layer `[shift]`, in
+/// separate frames; the key overrides of firmware do so in the frames of the key.
 ///
 ///     keyd      Shift   P----R          P---R    P: its press, R: its release
 ///               Delete        P--------R         each less than 0.5 ms from one of Shift
@@ -8,11 +8,11 @@
 ///               Delete       P---------R         each in the frame of one of Shift
 ///
 /// - A key that goes down less than 0.5 ms after Shift's release, on the same device, is pressed
-///   *with* that Shift. But not a key that types a character, in the frame of the release: at 8 ms
+///   *with* that Shift, unless it types a character and is in the frame of the release: at 8 ms
 ///   of polling, a fast hand often lets go of Shift and presses the next letter within one frame.
-/// - The Shift is *lifted* until 0.5 ms after the release of this key and of all that go down
-///   meanwhile. If Shift is pressed again less than 0.5 ms after the release of one of them, its
-///   press *continues*; but in the frame of that release only if the key types no character.
+/// - The Shift is *lifted* until 0.5 ms after the release of this key and of all keys that go down
+///   meanwhile. A press of Shift less than 0.5 ms after such a release *continues* the older press;
+///   in the frame of the release it does so only if the released key types no character.
 ///
 /// The order within a frame comes from the keyboard's descriptor, so it means nothing. A Shift that
 /// is pressed again, perhaps in the frame of such a release, waits for the end of the frame.
@@ -25,7 +25,7 @@ struct LiftedShifts: Sendable {
     let released: Time
     /// The keys that were pressed with this Shift, or later, and are down.
     var keys: [(code: KeyCode, types: Bool)] = []
-    /// When one of them was last released, and one of them that types no character.
+    /// The last release of any of these keys, and of any that types no character.
     var keyReleased: Time?
     var silentReleased: Time?
     /// When Shift was pressed again, if this press waits for the end of its frame.
@@ -35,8 +35,8 @@ struct LiftedShifts: Sendable {
       keys.isEmpty && !time.isWithin(LiftedShifts.limit, of: keyReleased ?? released)
     }
 
-    /// Whether a fast hand has pressed the next letter in the frame of the release.
-    func isBeforeNextLetter(at time: Time, inFrame: Bool, types: Bool) -> Bool {
+    /// Whether this press is the next letter of a fast hand, in the frame of the release.
+    func isNextLetter(at time: Time, inFrame: Bool, types: Bool) -> Bool {
       types && inFrame && time == released
     }
 
@@ -49,7 +49,7 @@ struct LiftedShifts: Sendable {
 
   private var lifts: [Lift] = []
 
-  /// The last press of a key that types no character. A Shift may be released in its frame.
+  /// The last press of a key that types no character. A Shift may be released in the same frame.
   private var lastSilentPress: (key: DeviceKey, time: Time)?
 
   var isEmpty: Bool { lifts.isEmpty }
@@ -62,10 +62,10 @@ struct LiftedShifts: Sendable {
     lifts.isEmpty ? nil : lifts.lazy.compactMap(\.returned).first?.advanced(by: .microseconds(1))
   }
 
-  /// Whether a press of `key` at `time` is with a lifted Shift; with `shift`, if that is not `nil`.
+  /// Whether a press of `key` at `time` is with the lifted `shift`; if that is `nil`, with any.
   ///
   /// - Parameters:
-  ///   - inFrame: whether the event before, on this device, is in the same frame.
+  ///   - inFrame: whether the previous event of the device is in the same frame.
   ///   - types: whether the key types a character.
   func isPressed(
     _ key: DeviceKey, with shift: DeviceKey? = nil, at time: Time, inFrame: Bool, types: Bool
@@ -73,7 +73,7 @@ struct LiftedShifts: Sendable {
     lifts.contains { lift in
       lift.shift.device == key.device && (shift == nil || shift == lift.shift)
         && time.isWithin(Self.limit, of: lift.released)
-        && !lift.isBeforeNextLetter(at: time, inFrame: inFrame, types: types)
+        && !lift.isNextLetter(at: time, inFrame: inFrame, types: types)
     }
   }
 
@@ -83,14 +83,14 @@ struct LiftedShifts: Sendable {
     lifts.removeAll { $0.shift.device == key.device && $0.isOver(at: time) }
     for index in lifts.indices
     where lifts[index].shift.device == key.device
-      && !lifts[index].isBeforeNextLetter(at: time, inFrame: inFrame, types: types)
+      && !lifts[index].isNextLetter(at: time, inFrame: inFrame, types: types)
     {
       lifts[index].keys.append((key.code, types))
     }
   }
 
-  /// A Shift goes down. Returns whether its press counts now: not if it continues an older one, and
-  /// not yet if it waits for the end of its frame.
+  /// A Shift goes down. Returns whether its press counts now. A press that continues an older one
+  /// never counts; a press that waits for the end of its frame may count later.
   ///
   /// - Parameter mayWait: whether it may wait for the end of its frame.
   mutating func press(

@@ -5,10 +5,10 @@ public struct LEDReport: Hashable, Sendable {
   /// Those of ``known`` that are on.
   public var on: LEDs
 
-  /// A report about the LEDs `known`, of which `on` are on.
+  /// A report about the LEDs `known`; those in `on` are on.
   public init(_ known: LEDs = [], on: LEDs = []) { (self.known, self.on) = (known, on) }
 
-  /// Adds what a later report of the same device tells.
+  /// Adds a later report of the same device.
   public mutating func update(by later: LEDReport) {
     known.formUnion(later.known)
     on = on.subtracting(later.known).union(later.on)
@@ -39,10 +39,10 @@ struct LockLEDs: Sendable {
   private var num = Pace()
 
   /// Whether a device has reported its LEDs at its opening, and the locks have not been sent events
-  /// for them. They are sent before the next input that has a time.
+  /// for them. The events are sent before the next input that has a time.
   private(set) var needsReport = false
 
-  /// When the first of the locks that changed too fast is known again; `nil` if none did.
+  /// When the first of the locks that changed too fast is known again; `nil` if no lock did.
   var due: Time? { earlier(caps.hiddenUntil, num.hiddenUntil) }
 
   mutating func update(_ device: DeviceID, by report: LEDReport, isOpening: Bool) {
@@ -55,8 +55,8 @@ struct LockLEDs: Sendable {
 
   mutating func remove(_ device: DeviceID) { devices.removeAll { $0.device == device } }
 
-  /// The event of each lock at `time`, by its LEDs. If a device was just opened, a difference does
-  /// not count as a change of the LED: it may have been so for long.
+  /// The event of each lock at `time`, by its LEDs. What a device shows at its opening does not
+  /// count as a change of the LED: the LED may have been so for long.
   mutating func events(at time: Time) -> [(lock: Lock, event: LockRules.Event)] {
     let isOpening = needsReport
     needsReport = false
@@ -73,7 +73,7 @@ struct LockLEDs: Sendable {
 }
 
 extension LockLEDs.Pace {
-  /// The event of the lock at `time`: what the LEDs show or, if that changed too fast, `ledGone`.
+  /// The event of the lock at `time`: what the LEDs show or, if they changed too fast, `ledGone`.
   fileprivate mutating func event(
     showing now: LockRules.Event, at time: Time, isOpening: Bool
   ) -> LockRules.Event {

@@ -10,7 +10,7 @@ public import StateMachines
 public struct LockRules: DrawableRules, Hashable {
   /// Whether the lock is on.
   public enum State: String, CaseIterable, Sendable {
-    /// No keyboard has the LED, it changes too fast, or the settings do not follow the lock.
+    /// No keyboard has the LED, the LED changes too fast, or the settings do not follow the lock.
     case unknown
     /// A keyboard has the LED, and none has it on.
     case off
@@ -24,7 +24,7 @@ public struct LockRules: DrawableRules, Hashable {
     case ledOn
     /// A keyboard has the LED, and none has it on.
     case ledOff
-    /// No keyboard has the LED, it changes too fast, or the settings do not follow the lock.
+    /// No keyboard has the LED, the LED changes too fast, or the settings do not follow the lock.
     case ledGone
   }
 

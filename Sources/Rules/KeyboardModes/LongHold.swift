@@ -4,11 +4,11 @@ public struct LongHold: Hashable, Sendable {
   /// How long a key must be held.
   public static let minDuration = Duration.seconds(60)
 
-  /// The name of the device that holds it.
+  /// The name of the device that has the key.
   public let device: String
-  /// Whether it is a button; otherwise it is a modifier. Which key it is stays private.
+  /// Whether the key is a button; otherwise it is a modifier. The key itself stays private.
   public let isButton: Bool
-  /// When it went down, or was found down.
+  /// When the key went down, or was found down.
   public let since: Time
 
   /// Each parameter is the property of its name.

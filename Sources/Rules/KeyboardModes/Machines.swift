@@ -5,9 +5,9 @@ struct Machines: Sendable {
   /// A machine whose rules are a table.
   private struct Table: Sendable {
     var machine: StateMachine<StateTable>
-    /// When the state was entered; `nil` for an initial one until ``dateInitialStates(at:)``.
+    /// When the state was entered; `nil` for an initial state until ``dateInitialStates(at:)``.
     private(set) var entered: Time?
-    /// When the timeout of the present state is due; `nil` if it has none.
+    /// When the timeout of the present state is due; `nil` if the state has none.
     private(set) var due: Time?
 
     init(_ rules: StateTable) { machine = StateMachine(rules) }
@@ -22,10 +22,10 @@ struct Machines: Sendable {
 
   private var shift: StateMachine<ShiftRules>
   private var tables: [Table]
-  /// When the last press of Shift whose own time is unknown was found.
+  /// When the last press of Shift with an unknown time was found.
   private var shiftFound: Time?
 
-  /// The states. Their order is that of ``Settings/machines``, between Shift and the locks.
+  /// The states of Shift, of the machines in the order of ``Settings/machines``, and of the locks.
   private(set) var states: States
 
   /// The changes since ``forgetChanges()``, in order.
@@ -56,10 +56,10 @@ struct Machines: Sendable {
 
   var shiftState: ShiftRules.State { shift.state }
 
-  /// When the press of the present `on` was found, if its own time is unknown.
+  /// If `on` began with a press of unknown time: when this press was found.
   var foundTimeOfShift: Time? { shift.state == .on(since: nil) ? shiftFound : nil }
 
-  /// Whether a state may end after some time.
+  /// Whether Shift or a table has a timeout.
   var hasTimeout: Bool { shift.rules.timeout != nil || tablesHaveTimeouts }
 
   /// When `on` ends if it is not used; `nil` in other states, or without a timeout.
@@ -110,7 +110,7 @@ struct Machines: Sendable {
     add(lock.machine, name, next.rawValue, event.rawValue, at: time)
   }
 
-  /// Ends, at `time`, an `on` that was due to end by then.
+  /// Ends `on` at `time` if its timeout was due by then.
   mutating func endOverdueShift(at time: Time) {
     if let due = shiftDue, due <= time { send(.timedOut, at: time) }
   }
@@ -127,7 +127,7 @@ struct Machines: Sendable {
 
   // MARK: Time and rules
 
-  /// Notes `time` as the time at which initial states were entered, where none is known.
+  /// Notes that the states of tables whose time of entry is unknown were entered at `time`.
   mutating func dateInitialStates(at time: Time) {
     hasUndatedStates = false
     for index in tables.indices where tables[index].entered == nil { tables[index].enter(at: time) }
@@ -157,7 +157,7 @@ struct Machines: Sendable {
   /// `before` lacks begins in its initial state.
   ///
   /// - Parameter least: the time before which no timeout is due; `nil` if each keeps its own time.
-  /// - Returns: the indices of machines that lack the state, for ``setInitialStates(_:at:)``.
+  /// - Returns: the indices of tables that lack the state, for ``setInitialStates(_:at:)``.
   mutating func setTables(
     _ machines: [Settings.TableMachine], from before: States, at time: Time, notBefore least: Time?
   ) -> [Int] {

@@ -6,7 +6,7 @@
 ///   pointer is held is part of a shortcut: it sends no event, and is never open.
 /// - A press that sent `shiftPressed` is *open* while its key is down. If a key goes down that
 ///   types no character, Shift is part of its shortcut: ``ShiftRules/Event/shiftUsed(back:)`` takes
-///   the press back, and all others that are open, to the state before the earliest.
+///   back this press and all other open presses, to the state before the earliest press.
 ///
 ///       Shift   P-----------R         P: its press, R: its release
 ///       Home       P--R
@@ -16,7 +16,7 @@
 ///   events and new settings close all open presses: they can no longer be taken back. AltGr does
 ///   nothing here, and neither do the codes of game pads, fingers and pens.
 ///
-/// With ``Settings/ShiftTrigger/always`` neither rule applies, with `tap` only the first.
+/// With ``Settings/ShiftTrigger/always`` neither rule applies; with `tap` only the first applies.
 struct OpenShifts: Sendable {
   private struct Press: Sendable {
     let key: DeviceKey

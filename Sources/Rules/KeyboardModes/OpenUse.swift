@@ -6,8 +6,8 @@ struct TimedEvent: Hashable, Sendable {
   let time: Time
 }
 
-/// A press that completed a chord of one machine, while another event may follow: that of a tap, a
-/// hold or a release, or that of a device that goes away.
+/// A press that completed a chord of one machine, while a tap, a hold, a release or the loss of its
+/// device may still send an event.
 struct OpenUse: Sendable {
   let key: DeviceKey
   /// The index of the machine in ``Settings/machines``.
@@ -27,7 +27,7 @@ struct OpenUse: Sendable {
   }
 
   /// The events of this use that `next` binds too, to the same key with the same timing; `nil` if
-  /// there are none. Events are the same if their names are.
+  /// there are none. Events with the same name are the same.
   func kept(from settings: Settings, by next: Settings) -> MachineEvents? {
     let name = settings.machines[machine].name
     guard let other = next.machines.firstIndex(where: { $0.name == name }) else { return nil }

@@ -6,11 +6,11 @@
 ///     F10  P--R
 ///          ^  ^ tap, then release
 ///
-/// The event of a release is not lost. It is sent when the key goes up, or is found up after a loss
-/// of events, when its device goes away, and when new settings unbind it. If the daemon ends, the
-/// next one (``Controller/Snapshot``) sends it for up to six keys, if the machine has the event.
-/// While a use is open, ``Controller/take(_:keysUp:taken:)`` asks the kernel now and then, because
-/// the grab of another program hides a release.
+/// The event of a release is not lost. It is sent when the key goes up or is found up, when the
+/// device goes away, and when new settings unbind the event. If the daemon ends, the next one
+/// (``Controller/Snapshot``) sends it for up to six keys, if the machine has the event. While a use
+/// is open, ``Controller/take(_:keysUp:taken:)`` asks the kernel now and then, because the grab of
+/// another program hides a release.
 ///
 /// A chord may serve several machines. When its key goes up, all events of taps are sent first, and
 /// then all events of the release, each in the order of the machines.
@@ -26,10 +26,10 @@ struct OpenUses: Sendable {
   /// In the order of the presses.
   private var uses: [OpenUse] = []
 
-  /// The last presses of chords that send an event when their device goes away, in their order.
+  /// The last presses of chords that send an event when the device goes away, in order.
   private var goneUses: [OpenUse] = []
 
-  /// The releases that the previous daemon awaited, and whose keys no device holds so far.
+  /// The releases that the previous daemon awaited. So far no device holds their keys.
   private var inherited: [AwaitedRelease] = []
 
   /// When the kernel is asked next whether the keys of the uses are still down; `nil` if no use is
@@ -44,7 +44,7 @@ struct OpenUses: Sendable {
 
   var isEmpty: Bool { uses.isEmpty }
 
-  /// The releases that are awaited; their events are those of these settings.
+  /// The releases that are awaited; these settings name their events.
   func awaited(in settings: Settings) -> [AwaitedRelease] {
     uses.compactMap { use in
       let machine = settings.machines[use.machine]
@@ -79,8 +79,8 @@ struct OpenUses: Sendable {
   /// Another key goes down, or may have gone down: no open use can become a tap any more.
   mutating func endTaps() { for index in uses.indices { uses[index].tapBegan = nil } }
 
-  /// The key goes up: its holds are not due any more. Returns whether it has uses, which go on
-  /// until ``end(_:at:)``.
+  /// The key goes up: its holds are not due any more. Returns whether the key has uses; they go
+  /// on until ``end(_:at:)``.
   mutating func release(_ key: DeviceKey) -> Bool {
     var hasUses = false
     for index in uses.indices where uses[index].key == key && !uses[index].isReleased {
@@ -90,7 +90,7 @@ struct OpenUses: Sendable {
     return hasUses
   }
 
-  /// Undoes the release of a key: it was down throughout.
+  /// Undoes the release of a key: the key was down throughout.
   mutating func resume(_ key: DeviceKey) {
     for index in uses.indices where uses[index].key == key { uses[index].isReleased = false }
   }
@@ -110,9 +110,9 @@ struct OpenUses: Sendable {
     return events + Self.events(\.events.gone, of: gone, at: time)
   }
 
-  /// Rebinds the uses to `next`. Ends uses that keep no later event, or lose that of the release.
+  /// Rebinds the uses to `next`. Ends uses that lose all later events or the release's.
   ///
-  /// - Parameter settings: the present settings; the returned events are those of their tables.
+  /// - Parameter settings: the present settings; their tables have the returned events.
   mutating func rebind(
     from settings: Settings, to next: Settings, at time: Time
   ) -> [TimedEvent] {
@@ -200,7 +200,7 @@ struct OpenUses: Sendable {
 
   // MARK: The kernel
 
-  /// The keys of uses that are down as far as is known, by device in the order of opening.
+  /// The keys that have uses and seem to be down, by device in the order of opening.
   var keysDown: [(device: DeviceID, keys: [KeyCode])] {
     var down: [DeviceKey] = []
     for use in uses where !use.isReleased && !down.contains(use.key) { down.append(use.key) }
@@ -249,7 +249,7 @@ struct OpenUses: Sendable {
     return adopted
   }
 
-  /// All present devices are open: the keys of inherited releases that none of them holds are up.
+  /// All present devices are open, and none holds the keys of the inherited releases that are left.
   /// Returns the events of these releases.
   mutating func releaseInherited(at time: Time, _ settings: Settings) -> [TimedEvent] {
     guard !inherited.isEmpty else { return [] }

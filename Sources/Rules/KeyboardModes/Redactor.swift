@@ -7,8 +7,8 @@
 /// press. What is left tells that a character was typed, and when, but not which.
 ///
 /// Keys that are found down together, at opening or after a loss, are listed in the order of their
-/// codes, and this order must not tell anything either. So those of one meaning share a code, which
-/// goes up when the last of them does: no rule asks how many such keys are down.
+/// codes, and this order must not tell anything either. So keys of one meaning share a code. The
+/// code goes up with the last of these keys: no rule asks how many such keys are down.
 ///
 /// Of a keyboard with several nodes, only the inputs that count may be redacted: see ``TwinKeys``.
 ///
@@ -23,7 +23,7 @@ public struct Redactor: Sendable {
   /// The codes that stand for the keys in use: those that are down, or were released so recently
   /// that a press may be a bounce.
   private var codes: [DeviceKey: KeyCode] = [:]
-  /// The keys that each device has: playing the recording would lose all others.
+  /// The keys that each device has: a device in a replay would lose all other keys.
   private var keysOfDevices: [DeviceID: KeySet] = [:]
 
   /// A redactor for these bindings and this debounce interval.
@@ -82,7 +82,7 @@ public struct Redactor: Sendable {
   /// The code of a press, or of a bounce.
   ///
   /// - Parameters:
-  ///   - inFrame: whether the device's event before it is in the same frame; `nil` if the press was
+  ///   - inFrame: whether the device's previous event is in the same frame; `nil` if the press was
   ///     not seen.
   ///   - shared: the codes that this key may share; its own code is added.
   /// - Returns: `nil` if the key has no code, or for a bounce while its code is already down.
@@ -131,8 +131,8 @@ public struct Redactor: Sendable {
     return Set(keys.compactMap { codes[DeviceKey(device, $0)] }).sorted { $0.number < $1.number }
   }
 
-  /// Replaces the codes. The order of the differences would reveal the codes, so it changes too.
-  /// Only what decides changes keeps its order: modifiers, which can be bound themselves, bound
+  /// Replaces the codes. The order of the differences would reveal the codes, so the order changes
+  /// too. Only what decides changes keeps its order: modifiers, since they can be bound, bound
   /// keys, and the position of the first character among them. All releases take effect before the
   /// presses.
   private mutating func redact(

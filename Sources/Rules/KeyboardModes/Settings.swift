@@ -5,9 +5,9 @@ public struct Settings: Hashable, Sendable {
   public enum ShiftTrigger: String, CaseIterable, Sendable {
     /// At once; but a press that belongs to a shortcut does not count, or is taken back.
     case press
-    /// At its release, with the time of its press, if no other key went down in between and it
-    /// was held for less than ``Settings/tapTimeout``. A press that belongs to a shortcut does
-    /// not count.
+    /// At the release of Shift, with the time of the press, if no other key went down in between
+    /// and Shift was held for less than ``Settings/tapTimeout``. A press that belongs to a shortcut
+    /// does not count.
     case tap
     /// At once, whatever else is held, as on a phone, and never taken back.
     case always

@@ -89,9 +89,9 @@ public struct ShiftRules: DrawableRules, Hashable {
     case (.on, .characterTyped): .off
     case (.off, .timedOut): nil  // there is no Shift to end
     case (.on, .timedOut): .off
-    case (.capsLock, .timedOut): nil  // it is meant to last
+    case (.capsLock, .timedOut): nil  // capsLock is meant to last
     case (.capsLock, .shiftPressed): .off
-    case (.capsLock, .characterTyped): nil  // it holds for every character
+    case (.capsLock, .characterTyped): nil  // capsLock holds for every character
     case (_, .shiftUsed(let back)): back == state ? nil : back
     }
   }

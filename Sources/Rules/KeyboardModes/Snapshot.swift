@@ -6,7 +6,7 @@ public struct States: Hashable, Sendable {
     public let machine: Machine
     /// Its state.
     public internal(set) var state: String
-    /// The time of the change that entered it; `nil` before the machine's first change.
+    /// The time of the change that entered the state; `nil` before the machine's first change.
     public internal(set) var since: Time?
 
     /// Each parameter is the property of its name.
@@ -54,7 +54,7 @@ extension Controller {
     public let states: States
     /// The state of the Shift machine with its payload; ``states`` has only its name.
     public let shift: ShiftRules.State
-    /// When the press of the present `on` was found, if its own time is unknown.
+    /// If `on` began with a press of unknown time: when this press was found.
     public let shiftFound: Time?
     /// The releases that will send an event.
     public let awaitedReleases: [AwaitedRelease]
@@ -74,7 +74,7 @@ extension Controller {
 public struct AwaitedRelease: Hashable, Sendable {
   /// The key.
   public let key: KeyCode
-  /// The machine to which its release sends an event.
+  /// The machine that receives the event.
   public let machine: Machine
   /// The name of the event.
   public let event: String

@@ -33,7 +33,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   /// The next state for one event in one state, by name.
   public typealias Row = Source.Row
 
-  /// A row by time of the configuration: the state that follows one that has lasted this long.
+  /// A timeout of the configuration: a state that has lasted this long leads to the next one.
   public struct Timeout: Hashable, Sendable {
     /// How long the state lasts. Whole microseconds, above zero.
     public let after: Duration
@@ -55,9 +55,8 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   /// The maximum length of a name, in bytes.
   public static let longestName = 32
 
-  /// The shipped table. Its states are a text field that is not being edited, the bar that records
-  /// speech instead of it, a text field with the cursor in it, and the panel of emoji, pictures and
-  /// files.
+  /// The shipped table. Its states are a text field that is not being edited, a bar that records
+  /// speech, a text field with the cursor in it, and the panel of emoji, pictures and files.
   public static let standard = StateTable(
     states: shippedStates, initial: "prepareToEditText", events: shippedRows.map(\.event),
     rows: shippedRows.flatMap { event, nextStates in
@@ -70,8 +69,8 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
     "prepareToEditText", "prepareToRecord", "editingText", "showingPanel",
   ]
 
-  /// The next state for each event in each state; `nil` where the state ignores the event: in the
-  /// record bar there is no text field to tap, and a tap elsewhere does not close it.
+  /// The next state for each event in each state; `nil` where the state ignores the event: the
+  /// record bar has no text field to tap, and a tap elsewhere does not close the bar.
   private static let shippedRows: [(event: String, nextStates: [String?])] = [
     (
       "clickSwitchButton",
@@ -101,7 +100,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
     let next: State
   }
 
-  /// The compiled form of a table, which must have at most ``maxNames`` states and as many events.
+  /// The compiled form of a table, with at most ``maxNames`` states, and at most as many events.
   ///
   /// - Parameter timeouts: by the names of their states; all names must be the table's.
   public init(_ table: Source, timeouts: [String: Timeout] = [:]) {
@@ -110,8 +109,8 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
       timeouts: timeouts)
   }
 
-  /// A table of rows that have no faults. This does not check them: to check the shipped rows would
-  /// delay the start of every program.
+  /// A table of rows that have no faults. This does not check the rows: a check of the shipped ones
+  /// would delay the start of every program.
   private init(
     states: [String], initial: String, events: [String], rows: [Row],
     timeouts: [String: Timeout] = [:]

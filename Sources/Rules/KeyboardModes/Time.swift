@@ -1,6 +1,6 @@
 /// A point in time in microseconds, on the clock of the event's source.
 ///
-/// Live events have `CLOCK_BOOTTIME`; those of a recording have the time written in it. Only
+/// Live events have `CLOCK_BOOTTIME`; events of a recording have the recorded times. Only
 /// differences between times of the same source have a meaning.
 public struct Time: Hashable, Comparable, Sendable {
   /// Microseconds since the clock's own zero; negative before it.
@@ -36,7 +36,7 @@ extension Duration {
   }
 
   /// The duration rounded up to a whole microsecond. Times are whole microseconds, so a difference
-  /// of two times is less than both durations or than neither.
+  /// of two times is less than the rounded duration exactly if it is less than the given one.
   var roundedUpToMicroseconds: Duration {
     let (seconds, attoseconds) = components
     return .seconds(seconds) + .microseconds((attoseconds + 999_999_999_999) / 1_000_000_000_000)

@@ -2,13 +2,13 @@
 /// rollover do.
 ///
 ///     node 1   P--------R           P: a press, R: a release
-///     node 2     P--------R         its press is less than 20 ms from that of node 1
+///     node 2     P--------R         its press is less than 20 ms after node 1's
 ///     counts   P----------R         all as events of node 1
 ///
 /// Presses of the same key on two nodes of one physical device (``DeviceID/parent``) are one press
 /// if they are less than 20 ms apart. A second press that is found after a loss of events is part
-/// of the first if that lasts. The press lasts until the key is up on all these nodes, or until the
-/// node whose events count goes away.
+/// of the first if the first lasts. The press lasts until the key is up on all these nodes, or
+/// until the node whose events count goes away.
 ///
 /// If a node presses the key again while others still hold it, that is a new press; but less than
 /// 20 ms after the node's own release it is a bounce of the switch, and does not count.
@@ -16,10 +16,10 @@ public struct TwinKeys: Sendable {
   /// Keyboards that are polled every 8 to 10 ms report the second press up to this much later.
   static let window = Duration.milliseconds(20)
 
-  /// A key of a node that is down, or went up less than ``window`` before the last press.
+  /// A key that is down on a node, or went up less than ``window`` before the last press.
   private struct Node: Sendable {
     let key: DeviceKey
-    /// The key for which its events count: itself, or the key of the node that was first.
+    /// The key that the events count for: `key`, or the key of the first node.
     let counted: DeviceKey
     /// When the press that counts began.
     let pressed: Time
@@ -116,7 +116,7 @@ public struct TwinKeys: Sendable {
     return isDown(nodes[index].counted) ? nil : nodes[index].counted
   }
 
-  /// Forgets the keys of a device that went away. Returns the keys of others that this releases.
+  /// Forgets the keys of a device that went away. Returns other devices' keys that this releases.
   private mutating func remove(_ device: DeviceID) -> [DeviceKey] {
     let gone = nodes.filter { $0.key.device == device && $0.isDown }.map(\.counted)
     nodes.removeAll { $0.key.device == device || $0.counted.device == device }

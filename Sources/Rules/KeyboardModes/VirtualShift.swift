@@ -1,4 +1,4 @@
-/// The properties by which programs recognize the virtual keyboard of `keymodectl shift`.
+/// The properties that identify the virtual keyboard of `keymodectl shift`.
 ///
 /// It has left Shift, Caps Lock, and the LEDs of Num Lock and Caps Lock. It is not a person's
 /// keyboard: its keys mean nothing, but its LEDs show the locks on machines whose own keyboards
@@ -8,7 +8,7 @@ public enum VirtualShift {
   public static let bus: UInt16 = 0x06
   /// No vendor has this number; it is `km` in ASCII.
   public static let vendor: UInt16 = 0x6b6d
-  /// The number of the product at that vendor; `sh` in ASCII.
+  /// The vendor's number for the product; `sh` in ASCII.
   public static let product: UInt16 = 0x7368
   /// Its name.
   public static let name = "keymoded Shift"

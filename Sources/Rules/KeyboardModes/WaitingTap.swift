@@ -6,7 +6,7 @@
 ///                ^ from here until due, Shift may be lifted for a key, and the switch may bounce
 ///
 /// When another key goes down, a released tap counts before that key acts, unless Shift was lifted
-/// for that key (``LiftedShifts``). Such a Shift, and one that is still down, is no tap.
+/// for that key (``LiftedShifts``). A Shift that was lifted for it, or is still down, is no tap.
 struct WaitingTap: Sendable {
   private struct Press: Sendable {
     let key: DeviceKey
@@ -44,7 +44,7 @@ struct WaitingTap: Sendable {
   /// Undoes the release of `key`.
   mutating func resume(_ key: DeviceKey) { if press?.key == key { press?.released = nil } }
 
-  /// Ends a tap whose key was released, and returns the time of its press, with which it counts.
+  /// Ends a tap whose key was released, and returns the time of its press; `nil` without a tap.
   mutating func settle() -> Time? {
     guard let waiting = press, waiting.released != nil else { return nil }
     press = nil

@@ -9,10 +9,10 @@ public class Registration {
 
 /// A callback for the steps that meet all its conditions; a name that is `nil` is no condition.
 @usableFromInline final class Hook<R: Rules>: Registration {
-  /// Whether it is only for steps that leave a state and enter one.
+  /// Whether the callback is only for steps that leave a state and enter one.
   @usableFromInline let isOfMoves: Bool
   @usableFromInline let from, event, to: Name?
-  /// For ``HookFault``: whether it has something to do in this state, which is left or entered.
+  /// For ``HookFault``: whether the callback acts when this state is left or entered.
   let condition: ((R.State) -> Bool)?
   /// What is called; `nil` once the registration has ended.
   @exclusivity(unchecked) @usableFromInline var action: ((ObservedMachine<R>.Step) -> Void)?

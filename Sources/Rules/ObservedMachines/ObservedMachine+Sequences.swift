@@ -11,7 +11,7 @@ extension ObservedMachine {
     public let number: Int
     /// Whether a state is left or entered.
     public let kind: Kind
-    /// The step that leaves and enters.
+    /// The step that leaves one state and enters the other.
     public let step: Step
     /// The state that is left or entered.
     public var state: R.State { kind == .leaving ? step.from : step.to }

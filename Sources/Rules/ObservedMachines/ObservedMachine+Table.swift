@@ -8,7 +8,7 @@ public struct ActingRow<State: Hashable & Sendable, Event: Hashable & Sendable> 
   let row: TransitionTable<State, Event>.Row
   let before, after: ((Machine.Step) -> Void)?
 
-  /// A row that calls `before` before the state changes, and `after` after that.
+  /// A row with callbacks: `before` is called before the state changes, `after` afterwards.
   public init(
     _ state: State, _ event: Event, _ next: State, reenters: Bool = false,
     before: ((Machine.Step) -> Void)? = nil, after: ((Machine.Step) -> Void)? = nil

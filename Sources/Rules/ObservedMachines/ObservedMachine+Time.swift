@@ -1,8 +1,8 @@
 public import StateMachines
 
 extension ObservedMachine where R: TimedRules, R.Event: Sendable {
-  /// Sends the event of each state's timeout, until the machine or the task ends. That of the
-  /// present state counts from this call; call it once, in a task of the machine's actor.
+  /// Sends the event of each state's timeout, until the machine or the task ends. The timeout
+  /// of the present state begins with this call. Call this once, in a task of the machine's actor.
   public func keepTime(
     on clock: some Clock<Duration>, isolation: isolated (any Actor)? = #isolation
   ) async {

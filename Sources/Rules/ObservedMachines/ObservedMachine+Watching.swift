@@ -2,8 +2,8 @@ public import StateMachines
 
 // MARK: - Callbacks
 
-// Each is called until the returned registration is ended. All receive the step; those for states
-// with a payload receive the payload first. States and events are judged by their names.
+// Each callback is called until its registration ends. All receive the step; callbacks for states
+// with a payload receive the payload first. States and events are compared by their names.
 
 extension ObservedMachine {
   /// Calls `action` whenever a state is left.
@@ -18,7 +18,7 @@ extension ObservedMachine {
     add(Hook(isOfMoves: true, from: name(of: state), action), to: \.exits)
   }
 
-  /// Calls `action` whenever a state is left that has this payload.
+  /// Calls `action` whenever a state with this payload is left.
   ///
   /// - Parameter payload: the payload of a state, or `nil` for states without it.
   @discardableResult
@@ -37,8 +37,8 @@ extension ObservedMachine {
     add(Hook(action), to: \.befores)
   }
 
-  /// Calls `action` before each step from one state, by one event, to one state; each may be left
-  /// out. The step has their payloads.
+  /// Calls `action` before each step from `state`, by `event`, to `next`; `nil` fits any. Only
+  /// names are compared, and the step has the payloads.
   ///
   ///     try machine.before(.locked, on: .coin) { step in … }
   ///     try machine.before(to: .unlocked) { step in … }
@@ -56,8 +56,8 @@ extension ObservedMachine {
     add(Hook(action), to: \.afters)
   }
 
-  /// Calls `action` after each step from one state, by one event, to one state, as
-  /// ``before(_:on:to:_:)`` does.
+  /// Calls `action` after each step from `state`, by `event`, to `next`, as for
+  /// ``before(_:on:to:_:)``.
   @discardableResult
   public func after(
     _ state: R.State? = nil, on event: R.Event? = nil, to next: R.State? = nil,
@@ -78,7 +78,7 @@ extension ObservedMachine {
     add(Hook(isOfMoves: true, to: name(of: state), action), to: \.entries)
   }
 
-  /// Calls `action` whenever a state is entered that has this payload, also by ``start()``.
+  /// Calls `action` whenever a state with this payload is entered, also by ``start()``.
   ///
   ///     machine.entering(\.error) { error, _ in show(error) }
   ///

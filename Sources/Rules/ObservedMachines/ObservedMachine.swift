@@ -2,9 +2,9 @@ public import StateMachines
 
 /// A state machine with callbacks, for driving a screen, a device or another machine.
 ///
-/// It is not `Sendable`: an actor, or the main actor, owns it, and every callback is called in the
-/// isolation in which ``send(_:action:result:)`` is called. To watch it from elsewhere, hand out
-/// ``states`` or ``changes(keepingNewest:)``.
+/// It is not `Sendable`: an actor, or the main actor, owns it, and every callback runs in the
+/// isolation of the caller of ``send(_:action:result:)``. To watch the machine from elsewhere, hand
+/// out ``states`` or ``changes(keepingNewest:)``.
 ///
 /// For each event that changes the state, in this order:
 ///
@@ -33,8 +33,8 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     public let from: R.State
     /// The state after the step.
     public let to: R.State
-    /// The event that caused the step; `nil` only where ``ObservedMachine/start()`` tells that the
-    /// first state, which is `from` and `to`, is entered.
+    /// The event that caused the step; `nil` only in the step of
+    /// ``ObservedMachine/start()``, where `from` and `to` are both the first state.
     public let event: R.Event?
 
     /// Each parameter is the property of its name.
@@ -46,14 +46,14 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
 
   /// What an event did.
   public enum Outcome {
-    /// It caused this step.
+    /// The event caused this step.
     case changed(Step)
-    /// The state ignored it.
+    /// The state ignored the event.
     case ignored
-    /// It was refused, because the machine is in a final state.
+    /// The event was refused, because the machine is in a final state.
     case ended
-    /// It was sent by a callback, and will be handled after the present step. Its sender's result
-    /// tells what it did then.
+    /// A callback sent the event, so the machine handles it after the present step. The sender's
+    /// `result` then receives what the event did.
     case queued
   }
 
@@ -153,7 +153,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   }
 
   @inlinable func watch(_ step: Step, _ action: ((Step) -> Void)?) {
-    // A copy, because a callback that is added during the step would see only half of it.
+    // A copy, because a callback that is added during the step would see only half of the step.
     let hooks = hooks
     let named = NamedStep(step, of: self)
     if !hooks.exits.isEmpty { named.call(hooks.exits) }
@@ -178,7 +178,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     finishReaders()
   }
 
-  /// Adds a callback to a list, and forgets those whose registration has ended.
+  /// Adds a callback to a list, and forgets callbacks whose registration has ended.
   @discardableResult
   func add(_ hook: Hook<R>, to list: WritableKeyPath<Hooks<R>, [Hook<R>]>) -> Registration {
     hooks[keyPath: list].removeAll { $0.action == nil }

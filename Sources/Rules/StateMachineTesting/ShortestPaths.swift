@@ -1,7 +1,7 @@
 public import StateMachines
 
 /// A shortest sequence of events that takes one arrow of a machine's diagram. The paths of all
-/// arrows drive what is built on the machine through everything that the machine can do.
+/// arrows together make the machine do everything that it can do.
 public struct Path<R: DrawableRules> {
   /// One step of the path.
   public struct Step {
@@ -30,7 +30,7 @@ extension DrawableRules {
   /// arrow that no sequence of the samples takes.
   ///
   /// - Parameter limit: how many different states to visit. States differ if their descriptions do;
-  ///   only machines with many payloads have so many.
+  ///   only machines with many payloads have 10,000.
   public func shortestPaths(
     visiting limit: Int = 10_000
   ) -> (paths: [Path<Self>], faults: [RulesFault]) {

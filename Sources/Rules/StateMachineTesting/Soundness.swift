@@ -1,9 +1,9 @@
 public import StateMachines
 
-/// Something wrong with the rules of a machine, or with the lists of states and samples by which it
-/// is drawn and checked.
+/// Something wrong with the rules of a machine, or with its lists of states and samples,
+/// which are the source of its diagram.
 public enum RulesFault: Hashable, Sendable, CustomStringConvertible {
-  /// The rules name the state, or an event leads to it, but it is not listed.
+  /// The state is initial, final, accepting or the target of an event, but not in `states`.
   case unlistedState(String)
   /// No sequence of events leads to the state.
   case unreachableState(String)
@@ -11,7 +11,7 @@ public enum RulesFault: Hashable, Sendable, CustomStringConvertible {
   case deadState(String)
   /// An event leaves the state, which is final.
   case leftFinalState(String)
-  /// Another arrow has the same origin and label, so a condition is missing.
+  /// Another arrow with this origin and label has another target, so a condition is missing.
   case ambiguousArrow(Diagram.Arrow)
   /// These events, taken by a new machine, end with a step that the diagram does not have.
   case undrawnStep(from: String, to: String, afterEvents: [String])

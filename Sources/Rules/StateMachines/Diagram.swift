@@ -3,7 +3,7 @@
 ///
 /// An arrow is drawn wherever a sample of an event leads from one state to another. Its conditions
 /// are shown only where they decide: where states of one name, or samples of one event, do
-/// different things. The order of everything is that of the rules, so the same rules always give
+/// different things. Everything is in the order of the rules, so the same rules always give
 /// the same text.
 public struct Diagram: Hashable, Sendable {
   /// One event's transition from one state.
@@ -135,7 +135,7 @@ extension Duration {
     (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"), (1000, "ms"),
   ]
 
-  /// The duration in the largest unit in which it is a whole number, such as `500 ms`.
+  /// The duration as a whole number of the largest possible unit, such as `500 ms`.
   public var text: String {
     let (seconds, attoseconds) = components
     let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000

@@ -24,7 +24,7 @@ public protocol DrawableRules<State, Event>: Rules {
 /// An event that represents all events with the same effect.
 public struct Sample<Event> {
   /// The condition on the payload for this effect, such as `< 500 ms`; `nil` if the payload never
-  /// decides. Diagrams show it only where it decides.
+  /// decides. Diagrams show the condition only where it decides.
   public let condition: String?
   /// An event with this effect.
   public let event: Event

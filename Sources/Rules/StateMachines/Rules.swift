@@ -42,11 +42,11 @@ public protocol Rules<State, Event>: Sendable {
   /// ``reenters(_:on:)``.
   func name(of state: State) -> String
 
-  /// The name of an event, without its payload. The default is that of ``name(of:)``.
+  /// The name of an event, without its payload. The default is as for ``name(of:)``.
   func name(ofEvent event: Event) -> String
 
-  /// Whether the step of `event` in `state`, which leads to a state of the same name, leaves it and
-  /// enters it again, so that its work begins anew. By default no step does.
+  /// Whether the step of `event` from `state` to a state of the same name leaves the state and
+  /// enters it again, so that the work of the state begins anew. By default no step does.
   func reenters(_ state: State, on event: Event) -> Bool
 
   /// The states in which the machine ends. No event leaves them. By default there are none.

@@ -85,8 +85,8 @@ extension RunningMachine {
 
 extension RunningMachine where R: DrawableRules {
   /// The names of the states that an event can enter from the present one, in the order of the
-  /// rules. Names alone decide: what one payload allows counts for all, and a step that changes a
-  /// payload only, and does not re-enter, enters nothing.
+  /// rules. Payloads do not matter: what one allows counts for all. A step that changes only a
+  /// payload, and does not re-enter, enters nothing.
   public var nextStates: [String] {
     let arrows = rules.arrows(fromStatesNamed: stateName)
     let entered = Set(arrows.filter { $0.from != $0.to || $0.reenters }.map(\.to))

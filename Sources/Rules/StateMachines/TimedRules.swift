@@ -1,13 +1,13 @@
 /// Rules whose states may have a timeout, which sends an event.
 public protocol TimedRules<State, Event>: Rules {
-  /// How long `state` may last, above zero, and the event that it causes then; `nil` if it may last
+  /// How long `state` may last, above zero, and the event that is then sent; `nil` if it may last
   /// for ever.
   func timeout(of state: State) -> (after: Duration, event: Event)?
 }
 
 /// A state machine in which time passes: the time of the caller's clock, or of a test.
 ///
-/// Times must not go back. What is due comes at its own time, before an event of the same time.
+/// Times must not go back. A timeout ends at its own time, before an event of the same time.
 public struct TimedMachine<R: TimedRules, Instant: InstantProtocol>: RunningMachine
 where Instant.Duration == Duration {
   private var machine: StateMachine<R>
@@ -31,7 +31,7 @@ where Instant.Duration == Duration {
     return entered.advanced(by: timeout.after)
   }
 
-  /// Takes what is due by `time`, and then an event of that time, if there is one.
+  /// Takes the timeouts that are due by `time`, and then `event`, if it is not `nil`.
   ///
   /// - Returns: the transitions, each with its time.
   @discardableResult

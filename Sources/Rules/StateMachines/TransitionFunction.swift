@@ -8,8 +8,8 @@
 ///       }
 ///     }
 ///
-/// Where states and events are `CaseIterable`, it can be drawn and checked. To draw states or
-/// events with payloads, write a type that conforms to ``DrawableRules``.
+/// Where states and events are `CaseIterable`, the rules can be drawn and checked. To draw states
+/// or events with payloads, write a type that conforms to ``DrawableRules``.
 public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
   /// The state that a new machine is in.
   public let initial: State
@@ -23,8 +23,8 @@ public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
   @usableFromInline let function: @Sendable (State, Event) -> State?
   private let isReentry: @Sendable (State, Event) -> Bool
 
-  /// Rules with these states, and with `next` as their transition function, which must always
-  /// return the same for the same arguments.
+  /// Rules with these states, and with `next` as their transition function. For the same
+  /// arguments, `next` must always return the same state.
   ///
   /// - Parameter reenters: whether an event that leads back to the same state leaves it and enters
   ///   it again; by default none does.

@@ -72,7 +72,7 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   public let finalStates: [State]
   /// The accepting states.
   public let acceptingStates: [State]
-  /// Every event, in the given order; by default in that of the rows.
+  /// Every event, in the given order; by default in the order of the rows.
   public let events: [Event]
   /// The rows, in the given order.
   public let rows: [Row]
@@ -81,8 +81,8 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   /// A table of `rows`.
   ///
   /// - Parameters:
-  ///   - events: the events that rows may have; by default those that they have.
-  ///   - allowsUnreachable: whether there may be states to which no sequence of events leads.
+  ///   - events: the events that rows may have; by default the events of `rows`.
+  ///   - allowsUnreachable: whether states may be unreachable by any sequence of events.
   /// - Throws: the first fault that is found. A table without faults is deterministic; all its
   ///   states are known and, unless `allowsUnreachable`, reachable.
   public init(
