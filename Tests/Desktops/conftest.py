@@ -54,7 +54,7 @@ def talker(desk: Desk) -> Desk:
 def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[None]) -> Wrapper:
     report = yield
     machine = item.funcargs.get("desk")
-    if report.when == "call" and report.failed and isinstance(machine, Desk):
+    if report.when != "teardown" and report.failed and isinstance(machine, Desk):
         try:
             report.sections.append(("a picture of the failure", str(machine.look("failure"))))
             report.sections.append(("in the terminal", machine.screen()))

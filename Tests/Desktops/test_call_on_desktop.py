@@ -8,9 +8,6 @@ from desktops import START_SECONDS
 from support import readme
 from support.waiting import wait_until
 
-TRIED = ("gnome", "plasma")
-"""The desktops whose images have a browser, in which a call was tried."""
-
 HEARD = "/tmp/heard"
 """What the page has heard, a line for each half a second."""
 
@@ -18,7 +15,7 @@ HEARD = "/tmp/heard"
 HEARS, IS_SILENT = (0xD0, 0x21, 0x2F), (0x2F, 0x81, 0x32)
 
 # By the last option the page may use a microphone without a question, which the test could not answer.
-BROWSER = "chromium --ozone-platform=wayland --no-first-run --password-store=basic --use-fake-ui-for-media-stream"
+BROWSER = "chromium --ozone-platform={} --no-first-run --password-store=basic --use-fake-ui-for-media-stream"
 CALL = f"{BROWSER} http://localhost:8000/ >/tmp/browser 2>&1\n"
 
 
@@ -34,9 +31,18 @@ class Call:
         )
         desk.write_home("call_page.py", Path(__file__).with_name("call_page.py").read_text())
         desk.ask_desktop(f"systemd-run --user --quiet python3 call_page.py {HEARD}")
-        desk.write_home("call", CALL)
+        desk.write_home("call", CALL.format("x11" if desk.desktop.compositor == "Xorg" else "wayland"))
         desk.type("sh call\n")
-        desk.wait_until(f"test -s {HEARD}", START_SECONDS)
+        wait_until(self._hears_anything, "the call", START_SECONDS)
+
+    def _hears_anything(self) -> bool:
+        """Waits for the page, and loads it again: on a busy machine, Chromium on Xorg began with an empty one."""
+        begins = f"timeout 90 sh -c 'until test -s {HEARD}; do sleep 1; done'"
+        if self._desk.run(begins, check=False).exit_code == 0:
+            return True
+        self._desk.look("empty")
+        self._desk.play("tap f5")
+        return False
 
     def _next(self, count: int) -> list[float]:
         """What is heard in the next halves of a second, of which the first may have begun before."""
@@ -62,8 +68,6 @@ class Call:
 @pytest.fixture
 def call(desk: Desk) -> Call:
     """A call, with the commands of README after that which installs the package."""
-    if desk.desktop.name not in TRIED:
-        pytest.skip("a call was not tried there")
     _, configure, start, *_ = readme.commands("Talk in three commands")
     desk.run(configure)
     desk.ask_desktop(start)
