@@ -2,8 +2,8 @@
 and then the variables that the daemon writes. To see these, it has to run as root.
 
 The linker puts these next to each other (see the Makefile). Since the last key, the processor's caches
-have lost the daemon, so a key waits for each page and line of memory that it needs. And each page that has a
-variable that is written takes 4 KiB of memory.
+have lost the daemon, so a key waits for each page and line of memory that it needs. A page with a written
+variable takes 4 KiB of memory.
 
 A list from older sources or another compiler does no harm: the linker passes over names that it does
 not find.

@@ -157,7 +157,6 @@ def test_sticky_keys_lock_shift_too_which_makes_small_letters_of_capitals(desk: 
     desk.wait_for("hello 1")
 
 
-with_sleep = pytest.mark.parametrize("desk", ["gnome", "plasma", "xfce", "labwc"], indirect=True)
 xfce_and_labwc = pytest.mark.parametrize("desk", ["xfce", "labwc"], indirect=True)
 
 
@@ -185,7 +184,6 @@ def test_capitals_end_while_another_console_is_in_front(desk: Desk) -> None:
     expect_taken_back(desk)
 
 
-@with_sleep
 def test_caps_lock_is_as_before_after_the_machine_slept(desk: Desk) -> None:
     """If the screen was locked, it is off after the unlock."""
     start(desk)
@@ -214,7 +212,6 @@ def test_caps_lock_is_as_before_after_the_machine_slept(desk: Desk) -> None:
     expect(desk, "hello 1")
 
 
-@with_sleep
 def test_no_shift_is_down_after_the_machine_slept(one_shot: Desk) -> None:
     tap_shift(one_shot)
     one_shot.sleep()

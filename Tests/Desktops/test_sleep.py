@@ -14,7 +14,6 @@ STATES: dict[str, Callable[[Desk], None]] = {
 HOOK = "#!/bin/sh\ntest $1 = post || cp /tmp/recorded /tmp/before\n"
 
 
-@pytest.mark.parametrize("desk", ["gnome", "plasma", "xfce", "labwc"], indirect=True)
 @pytest.mark.parametrize("state", STATES)
 def test_nothing_is_recorded_while_and_after_it_sleeps(talker: Desk, state: str) -> None:
     (talker.shared / "hook").write_text(HOOK)

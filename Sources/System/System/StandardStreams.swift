@@ -1,9 +1,9 @@
 import Glibc
 
-/// Opens `/dev/null` in place of standard input, output or error if that stream is closed at the
-/// start: otherwise a socket could get the stream's number, and receive output meant for people.
+/// If standard input, output or error is closed at the start, opens `/dev/null` in its place.
+/// Otherwise a socket could get that number, and receive output meant for people.
 ///
-/// Opens it for the wrong direction, so that reading and writing fail as if the stream were closed.
+/// `/dev/null` is opened for the wrong direction: reading and writing fail as on a closed stream.
 public func reserveStandardStreams() {
   for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(number, F_GETFD) < 0 {
     // `open` returns the lowest free number, which is this one.

@@ -132,7 +132,7 @@ def _images(folder: Path, kernel: str) -> Images:
 
 
 def _lists(kind: str, addition: str) -> list[Path]:
-    """The lists of the guest's `packages` or `modules`: of every Debian, of this one, and of an addition in both."""
+    """The lists of the guest's `packages` or `modules`: for all Debians, for this one, and for an addition."""
     own = [PARTS / f"{kind}-{name}.txt" for name in (_suite(), addition, f"{_suite()}-{addition}")]
     return [PARTS / f"{kind}.txt", *(path for path in own if path.exists())]
 

@@ -15,9 +15,9 @@ import KeyboardModes
 /// Without a known LED nothing is tapped, and time runs out only in `late` and `awaitsOff`. If the
 /// tap before `settling` was not answered, an LED still off leads to notOurs, and *give up*.
 ///
-/// While Caps Lock may be on although its LED is off, only a tap shows it: after `settling` an LED still
-/// off leads to `awaitsOn` with a *tap*; and there, if the LED is off once time is over, Caps Lock was on
-/// until the tap, which leads to notOurs or, if wanted, to another *tap*.
+/// If ``mayBeDark``, Caps Lock may be on although its LED is off, and only a tap tells. After
+/// `settling`, an LED that is off leads to `awaitsOn` with a *tap*. If it is still off when the
+/// time of `awaitsOn` is over, the tap has turned Caps Lock off: notOurs or, if wanted, another *tap*.
 struct CapsLock: Sendable {
   enum Phase: Hashable, Sendable {
     /// Caps Lock is left to the person.

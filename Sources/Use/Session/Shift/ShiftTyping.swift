@@ -68,7 +68,7 @@ public struct ShiftTyping: Sendable {
   ///
   /// - Parameters:
   ///   - session: the name of the session in front, if there is one.
-  ///   - isOnXorg: whether that is one of Xorg.
+  ///   - isOnXorg: whether Xorg shows that session.
   ///   - now: the time, in microseconds of the boot clock.
   public mutating func take(
     _ update: StatesUpdate, in session: String, isOnXorg: Bool, at now: Int64
