@@ -14,7 +14,7 @@ struct LivenessTests {
 
   private func serve(until isSo: () -> Bool) throws {
     while !isSo() {
-      if try !loop.runOnce() { try #require(loop.findReady(upTo: Int32(boundSeconds) * 1000)) }
+      if try !loop.runOnce() { try #require(loop.findReady(timeout: Int32(boundSeconds) * 1000)) }
     }
   }
 

@@ -17,7 +17,7 @@ struct StatesFollowerTests {
       told = $0
     }
     while told == nil {
-      if try !loop.runOnce() { try #require(loop.findReady(upTo: Int32(boundSeconds) * 1000)) }
+      if try !loop.runOnce() { try #require(loop.findReady(timeout: Int32(boundSeconds) * 1000)) }
     }
     let error = ClientError.noDaemon(path: "\(folder.path)/state.sock")
     #expect(throws: error) { _ = try told?.get() }
@@ -44,7 +44,7 @@ struct StatesFollowerTests {
     func next() throws -> StatesUpdate {
       let count = told.count
       while told.count == count {
-        if try !loop.runOnce() { try #require(loop.findReady(upTo: Int32(boundSeconds) * 1000)) }
+        if try !loop.runOnce() { try #require(loop.findReady(timeout: Int32(boundSeconds) * 1000)) }
       }
       return try told[count].get()
     }

@@ -12,7 +12,7 @@ private func serve(_ loop: EventLoop, until isSo: () -> Bool) throws {
   while true {
     while try loop.runOnce() {}
     if isSo() { return }
-    guard loop.findReady(upTo: Int32(boundSeconds) * 1000) else {
+    guard loop.findReady(timeout: Int32(boundSeconds) * 1000) else {
       throw TimedOut(waitingFor: "an event of the loop")
     }
   }

@@ -19,7 +19,7 @@ struct FolderMonitorTests {
       try step()
       var found: [String] = []
       while reports == 0 || found != files {
-        if try !loop.runOnce(), !loop.findReady(upTo: Int32(boundSeconds) * 1000) { break }
+        if try !loop.runOnce(), !loop.findReady(timeout: Int32(boundSeconds) * 1000) { break }
         found = []
         try monitor.forEachPresent { found.append($0.replacing("\(path)/", with: "")) }
       }

@@ -27,6 +27,6 @@ func shift(_ invocation: Invocation) throws -> Int32 {
     on: keyboard, hasCapsLock: hasCapsLock, oneShot: isOneShot ? .microseconds(atMost) : nil,
     of: invocation.daemon.directory, memory: memory, report: { complain($0) })
   let signal = try command.serve(anySession: invocation.anySession, explain: explained)
-  Signals.deliver(signal)
+  Signals.applyDefaultAction(of: signal)
   return 128 + signal
 }

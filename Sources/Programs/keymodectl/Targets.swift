@@ -11,6 +11,6 @@ func targets(_ invocation: Invocation) throws -> Int32 {
   let keeper = try TargetKeeper(
     of: { $0.isLock ? hasLocks : $0 != .shift || hasShift }, report: complain)
   let signal = try keeper.keep(invocation.daemon.directory, anySession: invocation.anySession)
-  Signals.deliver(signal)
+  Signals.applyDefaultAction(of: signal)
   return ExitStatus.done
 }

@@ -70,7 +70,7 @@ final class WatchScreen {
       redraw()
     default:
       terminal.leave()
-      Signals.deliver(signal)
+      Signals.applyDefaultAction(of: signal)
     }
   }
 

@@ -29,7 +29,7 @@ func runWhile(_ invocation: Invocation) throws -> Int32 {
   case .signal(let number):
     // The command's core dump, if any, is enough.
     forbidMemoryDumps()
-    Signals.deliver(number)
+    Signals.applyDefaultAction(of: number)
     return 128 + number
   }
 }

@@ -47,7 +47,7 @@ final class Engine {
     let contents = store?.contents
     controller = Controller(settings: settings)
     outlook = controller.outlook
-    instance = contents?.state.instance ?? ServiceManager.randomName()
+    instance = contents?.state.instance ?? ServiceManager.randomID()
     let last = contents?.state.states.sequence ?? 0
     let kept = contents?.changes ?? []
     ring = ChangeRing(capacity: ringCapacity, after: last - Int64(kept.count))

@@ -60,7 +60,7 @@ final class PassedDescriptors {
     do throws(SystemError) {
       let file = try FileDescriptor.inMemory("keymoded-\(kept.rawValue)")
       try writeAll(content, to: file.number, "memory")
-      ServiceManager.keep(file.number, name: kept.rawValue)
+      ServiceManager.store(file.number, name: kept.rawValue)
       return file
     } catch {
       Log.warning("\(error); states and configuration may not survive a restart")

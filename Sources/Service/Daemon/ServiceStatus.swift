@@ -11,6 +11,6 @@ final class ServiceStatus {
   private func notify(unless isSame: Bool) {
     guard !isSame, let keyboards else { return }
     let warning = warning.map { "; \($0)" } ?? ""
-    ServiceManager.show("keyboards followed: \(keyboards)\(warning)")
+    ServiceManager.showStatus("keyboards followed: \(keyboards)\(warning)")
   }
 }

@@ -3,7 +3,7 @@ import Terminal
 
 /// A descriptor that is readable when another descriptor is, or at a time. Both may change.
 final class Wakeup {
-  private let all: ReadySet
+  private let all: DescriptorSet
   private let timer: TimerDescriptor
   private var awaited: Int32?
 
@@ -12,7 +12,7 @@ final class Wakeup {
 
   init() throws(ClientError) {
     do throws(SystemError) {
-      let (all, timer) = (try ReadySet(), try TimerDescriptor())
+      let (all, timer) = (try DescriptorSet(), try TimerDescriptor())
       try all.add(timer.descriptor)
       (self.all, self.timer) = (all, timer)
     } catch {

@@ -121,9 +121,9 @@ static inline int keymoded_open_process(int process) {
   return file < 0 ? -errno : file;
 }
 
-/* Kills the process of such a descriptor, in any control group. Returns 0 or -1; see errno. */
-static inline int keymoded_kill_process(int process) {
-  return (int)syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
+/* Kills the process that a descriptor stands for. Returns 0 or -1; see errno. */
+static inline int keymoded_kill_process(int descriptor) {
+  return (int)syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, NULL, 0);
 }
 
 /* Makes a keyboard from an open /dev/uinput, with left Shift, Caps Lock, and the LEDs of Num Lock

@@ -12,13 +12,13 @@ public final class ChildProcess {
   }
 
   /// The process ID, which is also the ID of the process group.
-  public let number: Int32
+  public let id: Int32
   private let file: FileDescriptor
 
   /// The descriptor to wait on for reading: it is readable once the process has ended.
   public var descriptor: Int32 { file.number }
 
-  /// Whether the process has ended. ``end()`` may still be `nil`, while a tracer keeps the status.
+  /// Whether the process has ended; a tracer may still keep its status from ``reap(waiting:)``.
   public var hasEnded: Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, 0) > 0
@@ -34,27 +34,27 @@ public final class ChildProcess {
     signal(SIGCHLD, SIG_DFL)
     var strings = arguments.map { strdup($0) } + [nil]
     defer { for string in strings { free(string) } }
-    var number: Int32 = 0
-    let result = keymoded_spawn(&strings, group.descriptor, &number)
+    var id: Int32 = 0
+    let result = keymoded_spawn(&strings, group.folderDescriptor, &id)
     guard result >= 0 else { throw SystemError("run", arguments.first, code: -result) }
-    self.number = number
+    self.id = id
     file = FileDescriptor(owning: result)
   }
 
   /// Sends a signal to the process group.
   ///
-  /// - Precondition: ``end()`` has returned only `nil`; later, another group may have the number.
-  public func send(_ signal: Int32) { Glibc.kill(-number, signal) }
+  /// - Precondition: the process is not reaped; later, another group may have its ID.
+  public func send(_ signal: Int32) { Glibc.kill(-id, signal) }
 
   /// Kills the process itself, even if it has left its control group. Returns `false` if that is
   /// not permitted, because the process belongs to another user by now.
   public func kill() -> Bool { keymoded_kill_process(descriptor) == 0 || errno != EPERM }
 
-  /// How the process ended; `nil` while it runs, and after the first answer. `waiting` waits.
-  public func end(waiting: Bool = false) -> End? {
+  /// Returns, once, how the process ended; `nil` while it runs. `waiting` waits for its end.
+  public func reap(waiting: Bool = false) -> End? {
     var status: Int32 = 0
-    let ended = try? retrying("wait") { waitpid(number, &status, waiting ? 0 : WNOHANG) }
-    guard ended == number else { return nil }
+    let ended = try? retrying("wait") { waitpid(id, &status, waiting ? 0 : WNOHANG) }
+    guard ended == id else { return nil }
     // What the macros WIFEXITED, WEXITSTATUS and WTERMSIG compute.
     return status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signalled(status & 0x7f)
   }
@@ -68,9 +68,9 @@ public final class ForeignProcess {
   public var descriptor: Int32 { file.number }
 
   /// The process with this ID. Throws `ESRCH` if there is none.
-  public init(_ number: Int32) throws(SystemError) {
-    let result = keymoded_open_process(number)
-    guard result >= 0 else { throw SystemError("watch process", "\(number)", code: -result) }
+  public init(_ id: Int32) throws(SystemError) {
+    let result = keymoded_open_process(id)
+    guard result >= 0 else { throw SystemError("watch process", "\(id)", code: -result) }
     file = FileDescriptor(owning: result)
   }
 }

@@ -6,16 +6,16 @@ import Glibc
 public final class ControlGroup {
   private let path: String
   private let folder: FileDescriptor
-  private let events: FileDescriptor
+  private let eventsFile: FileDescriptor
   /// Opened at once: killing must work even if no more files can be opened later.
-  private let killing: FileDescriptor
+  private let killFile: FileDescriptor
 
   /// The descriptor of the group's folder.
-  var descriptor: Int32 { folder.number }
+  var folderDescriptor: Int32 { folder.number }
 
   /// The descriptor to wait on for `EPOLLPRI`: it is ready from each change of ``isPopulated``
   /// until that property is read.
-  public var changes: Int32 { events.number }
+  public var changes: Int32 { eventsFile.number }
 
   /// Makes a group with this path. The end of this object removes the group and the groups inside
   /// it, if no process is in them.
@@ -26,8 +26,8 @@ public final class ControlGroup {
     self.path = path
     do throws(SystemError) {
       folder = try FileDescriptor.opening(path, flags: O_RDONLY | O_DIRECTORY)
-      events = try FileDescriptor.opening("\(path)/cgroup.events")
-      killing = try FileDescriptor.opening("\(path)/cgroup.kill", flags: O_WRONLY)
+      eventsFile = try FileDescriptor.opening("\(path)/cgroup.events")
+      killFile = try FileDescriptor.opening("\(path)/cgroup.kill", flags: O_WRONLY)
     } catch {
       rmdir(path)
       throw error
@@ -45,7 +45,7 @@ public final class ControlGroup {
   /// Whether a process that has not ended is in the group, or in a group inside it.
   public var isPopulated: Bool {
     var buffer = [UInt8](repeating: 0, count: 256)
-    let count = pread(events.number, &buffer, buffer.count, 0)
+    let count = pread(eventsFile.number, &buffer, buffer.count, 0)
     // Reading fails once the group is removed, and then no process is in it.
     guard count > 0 else { return false }
     let lines = String(decoding: buffer[..<count], as: UTF8.self).split(separator: "\n")
@@ -70,7 +70,7 @@ public final class ControlGroup {
 
   /// Kills all processes in the group, even those that are just starting. Start no process in it
   /// afterwards: Linux 6.14, and older versions with the same change, may kill that process too.
-  public func kill() { _ = write(killing.number, "1", 1) }
+  public func kill() { _ = write(killFile.number, "1", 1) }
 
   /// The path of a group whose place in the tree of groups is known.
   ///

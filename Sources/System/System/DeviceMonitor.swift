@@ -25,8 +25,8 @@ public struct UdevDevice {
 
 /// Reports that input devices appeared, changed or went, once udev has applied its rules to them.
 ///
-/// It does not say which devices: the kernel drops messages of udev that are not read in time. It
-/// drops messages only while others are queued, so a report follows every loss.
+/// It does not say which devices: the kernel drops messages of udev that are not read in time. The
+/// kernel drops messages only while others are queued, so a report follows every loss.
 public final class DeviceMonitor {
   private let monitor: OpaquePointer
   private let changed: () -> Void

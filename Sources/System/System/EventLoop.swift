@@ -37,7 +37,7 @@ public final class EventLoop {
   public var serveUrgent: () -> Void = {}
 
   /// The urgent descriptors and sd-event's own descriptor. ``runOnce(waiting:)`` tells them apart.
-  private let all: ReadySet
+  private let watched: DescriptorSet
   // Here and in other classes that serve keys, `unchecked` marks properties that no callback can
   // reach while they change. Checks of exclusive access would take 2,000 instructions for a key.
   /// Room for an event of each descriptor. The first ``readyCount`` are the kernel's last answer.
@@ -50,7 +50,7 @@ public final class EventLoop {
 
   /// A new loop.
   public init() throws(SystemError) {
-    all = try ReadySet()
+    watched = try DescriptorSet()
     var handle: OpaquePointer?
     try checked("make an event loop", sd_event_new(&handle))
     guard let handle else { throw SystemError("make an event loop", code: ENOMEM) }
@@ -71,27 +71,27 @@ public final class EventLoop {
   /// - Parameter waiting: whether to wait until anything is ready.
   @discardableResult
   public func runOnce(waiting: Bool = false) throws(SystemError) -> Bool {
-    findReady(upTo: waiting ? -1 : 0)
-    let areOthersReady = isReady(sd_event_get_fd(handle))
-    let isUrgent = readyCount > (areOthersReady ? 1 : 0)
+    findReady(timeout: waiting ? -1 : 0)
+    let areSourcesReady = isReady(sd_event_get_fd(handle))
+    let isUrgent = readyCount > (areSourcesReady ? 1 : 0)
     if isUrgent { serveUrgent() }
-    guard areOthersReady || mustPrepare else { return isUrgent }
+    guard areSourcesReady || mustPrepare else { return isUrgent }
     // If no source is ready, this only prepares sd-event for the next wait.
     mustPrepare = try checked("run the event loop", sd_event_run(handle, 0)) > 0
     return isUrgent || mustPrepare
   }
 
-  /// Finds out what is ready, for ``isReady(_:)``, and returns whether anything is.
+  /// Finds out which descriptors are ready, and returns whether any is; see ``isReady(_:)``.
   ///
-  /// - Parameter milliseconds: how long to wait until anything is ready; -1 for ever.
+  /// - Parameter timeout: how many milliseconds to wait until one is ready; -1 for ever.
   @discardableResult
-  public func findReady(upTo milliseconds: Int32 = 0) -> Bool {
+  public func findReady(timeout: Int32 = 0) -> Bool {
     // `epoll_wait` fails only if a signal ends the wait; then nothing is ready.
-    readyCount = max(0, Int(epoll_wait(all.descriptor, &ready, Int32(ready.count), milliseconds)))
+    readyCount = max(0, Int(epoll_wait(watched.descriptor, &ready, Int32(ready.count), timeout)))
     return readyCount > 0
   }
 
-  /// Whether an urgent descriptor was readable or hung up at the last ``findReady(upTo:)``.
+  /// Whether an urgent descriptor was readable or hung up at the last ``findReady(timeout:)``.
   public func isReady(_ descriptor: Int32) -> Bool {
     ready[..<readyCount].contains { $0.data.fd == descriptor }
   }
@@ -114,20 +114,20 @@ public final class EventLoop {
     try EventSource(of: self, "watch a descriptor", handler) { slot, context in
       sd_event_add_io(
         handle, slot, descriptor, events.rawValue,
-        { _, _, events, context in EventSource.called(context, IOEvents(rawValue: events)) },
+        { _, _, events, context in EventSource.call(context, IOEvents(rawValue: events)) },
         context)
     }
   }
 
   /// Makes a descriptor urgent: see ``serveUrgent``. Call ``removeUrgent(_:)`` before closing it.
   public func addUrgent(_ descriptor: Int32) throws(SystemError) {
-    try all.add(descriptor)
+    try watched.add(descriptor)
     ready.append(epoll_event())
   }
 
   /// Makes the loop forget an urgent descriptor.
   public func removeUrgent(_ descriptor: Int32) {
-    all.remove(descriptor)
+    watched.remove(descriptor)
     ready.removeLast()
     // The last answer may name this descriptor, and the next device may get the same number. The
     // next answer names again what is still ready.
@@ -145,7 +145,7 @@ public final class EventLoop {
       sources.append(
         try EventSource(of: self, "catch a signal", { _ in handler(number) }) { slot, context in
           sd_event_add_signal(
-            handle, slot, number, { _, _, context in EventSource.called(context, []) }, context)
+            handle, slot, number, { _, _, context in EventSource.call(context, []) }, context)
         })
     }
     return sources
@@ -157,7 +157,7 @@ public final class EventLoop {
       // An accuracy of 1 µs; 0 would mean the default, 250 ms.
       sd_event_add_time(
         handle, slot, CLOCK_BOOTTIME, UInt64.max, 1,
-        { _, _, context in EventSource.called(context, []) }, context)
+        { _, _, context in EventSource.call(context, []) }, context)
     }
     source.disable()
     return source
@@ -166,7 +166,7 @@ public final class EventLoop {
   /// A handler that a later iteration of the loop runs once after ``EventSource/callSoon()``.
   public func addDeferred(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
     let source = try EventSource(of: self, "defer work", { _ in handler() }) { slot, context in
-      sd_event_add_defer(handle, slot, { _, context in EventSource.called(context, []) }, context)
+      sd_event_add_defer(handle, slot, { _, context in EventSource.call(context, []) }, context)
     }
     source.disable()
     return source
@@ -195,7 +195,7 @@ public final class EventSource {
   /// reference to the source may remain.
   public func end() { handle = sd_event_source_disable_unref(handle) }
 
-  fileprivate static func called(_ context: UnsafeMutableRawPointer?, _ events: IOEvents) -> Int32 {
+  fileprivate static func call(_ context: UnsafeMutableRawPointer?, _ events: IOEvents) -> Int32 {
     guard let context else { return 0 }
     // A strong reference while the handler runs, since it may release its own source.
     let source = Unmanaged<EventSource>.fromOpaque(context).takeUnretainedValue()

@@ -11,7 +11,7 @@ public enum ServiceManager {
 
   /// Sends the service manager the line that `systemctl status` shows. A line end becomes a space,
   /// because a line end would begin another variable.
-  public static func show(_ status: String) {
+  public static func showStatus(_ status: String) {
     notify("STATUS=\(status.split(separator: "\n").joined(separator: " "))")
   }
 
@@ -26,19 +26,19 @@ public enum ServiceManager {
 
   /// The user unit that this process is in, such as `speech.service`; `nil` if there is none, as in
   /// a login session.
-  public static var userUnit: String? { own(sd_pid_get_user_unit) }
+  public static var userUnit: String? { ofThisProcess(sd_pid_get_user_unit) }
 
   /// The system unit that this process is in; `nil` if there is none.
-  public static var systemUnit: String? { own(sd_pid_get_unit) }
+  public static var systemUnit: String? { ofThisProcess(sd_pid_get_unit) }
 
-  /// The user whose session or service manager has this process; `nil` if there is none.
-  public static var owner: UInt32? {
+  /// The ID of the user whose session or service manager this process is in; `nil` for neither.
+  public static var ownerID: UInt32? {
     var user: UInt32 = 0
     return sd_pid_get_owner_uid(0, &user) >= 0 ? user : nil
   }
 
-  /// What `get` returns for this process.
-  static func own(
+  /// The name that `get`, a function of `sd-login(3)`, returns for this process.
+  static func ofThisProcess(
     _ get: (pid_t, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32
   ) -> String? {
     var name: UnsafeMutablePointer<CChar>?
@@ -49,14 +49,14 @@ public enum ServiceManager {
 
   /// Asks the service manager to store a descriptor for the next process of the service, instead of
   /// the descriptors stored under this name.
-  public static func keep(_ descriptor: Int32, name: String) {
+  public static func store(_ descriptor: Int32, name: String) {
     sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
     var descriptor = descriptor
     sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &descriptor, 1)
   }
 
   /// The descriptors that the service manager passed, with their names: listening sockets, named by
-  /// their units, and descriptors stored by ``keep(_:name:)``.
+  /// their units, and descriptors stored by ``store(_:name:)``.
   ///
   /// The environment variables that announce them are unset, so that they are taken only once.
   ///
@@ -74,8 +74,8 @@ public enum ServiceManager {
     }
   }
 
-  /// A random 128-bit number in hexadecimal.
-  public static func randomName() -> String {
+  /// A random 128-bit ID in hexadecimal.
+  public static func randomID() -> String {
     var id = sd_id128_t()
     sd_id128_randomize(&id)
     // 32 digits and a NUL.

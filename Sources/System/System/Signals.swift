@@ -15,7 +15,7 @@ public enum Signals {
   static func block(_ numbers: [Int32]) { changeMask(SIG_BLOCK, numbers) }
 
   /// Applies the signal's default action to this process.
-  public static func deliver(_ number: Int32) {
+  public static func applyDefaultAction(of number: Int32) {
     signal(number, SIG_DFL)
     changeMask(SIG_UNBLOCK, [number])
     raise(number)

@@ -87,7 +87,7 @@ public final class SeatKeeper {
         acl.user = person
         try acl.set(on: path)
       }
-      ServiceManager.show(person.map { "user \($0) may read" } ?? "no person is in front")
+      ServiceManager.showStatus(person.map { "user \($0) may read" } ?? "no person is in front")
       endIfWanted()
     }
   }

@@ -39,7 +39,7 @@ public final class StatesFollower {
   ///     others are out of date.
   ///   - conditions: before anything is told, the daemon is asked whether it has their states.
   ///   - anySession: whether states count even if the session is not in front.
-  ///   - mindsSleep: whether states also count as left while the machine goes to sleep and wakes
+  ///   - followsSleep: whether states also count as left while the machine goes to sleep and wakes
   ///     up, in any session.
   ///   - choice: which session to look at.
   ///   - mayWait: whether to wait for a daemon, or for permission, at the start and when it ends,
@@ -49,7 +49,7 @@ public final class StatesFollower {
   public init(
     _ directory: String, of machines: Set<Machine>? = nil,
     checking conditions: StateConditions? = nil, on loop: EventLoop, anySession: Bool,
-    mindsSleep: Bool = false, session choice: LoginSession.Choice = .own, mayWait: Bool = true,
+    followsSleep: Bool = false, session choice: LoginSession.Choice = .own, mayWait: Bool = true,
     notify: @escaping (Result<StatesUpdate, any Error>) -> Void
   ) throws {
     (self.directory, self.machines, self.loop) = (directory, machines, loop)
@@ -57,8 +57,8 @@ public final class StatesFollower {
     known = KnownStates(presence: anySession ? .inFront : nil)
     unchecked = conditions?.needCheck == true ? conditions : nil
     // Unowned, as below: this object owns the sources, which go with it.
-    if !anySession || mindsSleep {
-      session = try LoginSession(choice, mindsSleep: mindsSleep, on: loop) { [unowned self] in
+    if !anySession || followsSleep {
+      session = try LoginSession(choice, followsSleep: followsSleep, on: loop) { [unowned self] in
         let counts = !anySession || $0 == .absent(.asleep)
         deliver(known.take(counts ? $0 : .inFront))
       }

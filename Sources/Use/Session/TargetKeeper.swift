@@ -107,7 +107,7 @@ public final class TargetKeeper {
 
   /// Shows why no target is active: in the status of the service and, at the start, in its log too.
   private func show(_ reason: TerminalText) {
-    ServiceManager.show(reason.description)
+    ServiceManager.showStatus(reason.description)
     if !hasStatus, reason != "" { report("\(reason); no target is active until that changes") }
     hasStatus = true
   }

@@ -3,8 +3,8 @@ import Glibc
 
 /// A connection to a D-Bus, by sd-bus, served by an event loop. No method waits for an answer.
 ///
-/// The messages of a connection are handled in order. A signal that is sent after the answer to a
-/// call arrives after that answer, and is not missed if ``signals(_:handler:)`` preceded the call.
+/// The messages of a connection are handled in order. If ``signals(_:handler:)`` precedes a call,
+/// each matching signal that the called program sends after its answer arrives after that answer.
 public final class Bus {
   /// Which bus to connect to.
   public enum Address: Hashable, Sendable {
@@ -156,8 +156,8 @@ public final class Bus {
   }
 
   /// Calls `handler`, from the loop, whenever the owner of this name changes; `nil` is no owner.
-  func owner(
-    of name: String, changed handler: @escaping (String?) -> Void
+  func whenOwnerChanges(
+    of name: String, _ handler: @escaping (String?) -> Void
   ) throws(SystemError) -> BusSlot {
     let bus = "org.freedesktop.DBus"
     let rule = "sender='\(bus)',interface='\(bus)',member='NameOwnerChanged',arg0='\(name)'"
@@ -189,12 +189,12 @@ public final class BusSlot {
     // for the answer, sd-bus closes the connection if the bus refuses the match.
     let context = Unmanaged.passUnretained(self).toOpaque()
     try checked(
-      "receive signals", sd_bus_add_match_async(bus, &handle, rule, BusSlot.received, nil, context))
+      "receive signals", sd_bus_add_match_async(bus, &handle, rule, BusSlot.receive, nil, context))
   }
 
   deinit { sd_bus_slot_unref(handle) }
 
-  private static let received: sd_bus_message_handler_t = { message, context, _ in
+  private static let receive: sd_bus_message_handler_t = { message, context, _ in
     guard let message, let context else { return 0 }
     // A strong reference while the handler runs, since it may release the slot.
     let slot = Unmanaged<BusSlot>.fromOpaque(context).takeUnretainedValue()
@@ -211,7 +211,7 @@ extension BusError {
 }
 
 extension Bus.Address {
-  /// The error of an attempt to connect. The user's service manager's error also says what to do.
+  /// The error of an attempt to connect. For the user's service manager, it also says what to do.
   fileprivate func error(_ code: Int32) -> SystemError {
     let name =
       switch self {

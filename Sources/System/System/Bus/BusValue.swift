@@ -8,7 +8,7 @@ public indirect enum BusValue: Hashable, Sendable {
   case descriptor(Int32)
   /// A string or, if received, the path of an object.
   case string(String)
-  /// Elements of one type, which has the signature `of`.
+  /// Elements of one type, whose signature is `of`.
   case array(of: String, [BusValue])
   case structure([BusValue])
   /// A key and its value, as an element of an array that is a dictionary.

@@ -11,7 +11,7 @@ public enum SessionPresence: Hashable, Sendable {
 
   /// Why a session is not in front.
   public enum Reason: Hashable, Sendable, CustomStringConvertible {
-    /// There is no session: the user has only a process, or the seat is empty.
+    /// There is no session: this process has none, or no user has the seat.
     case noSession
     /// The session is not on the machine's first seat, `seat0`: it came over the network, for
     /// example.
@@ -41,15 +41,13 @@ public enum SessionPresence: Hashable, Sendable {
 
 /// Follows a session, by the D-Bus interface of systemd-logind.
 ///
-/// The session of this process is the one that the process belongs to. A unit of the user's service
-/// manager belongs to none; its session is the one that logind calls the user's display: a
-/// graphical session, if there is one.
-///
 /// See `org.freedesktop.login1(5)`. The loop wakes up when a session begins, ends or changes.
 public final class LoginSession {
   /// Which session to follow.
   public enum Choice: Sendable {
-    /// That of this process.
+    /// The session that this process belongs to. A process in a unit of the user's service manager
+    /// belongs to none: its session is the one that logind calls the user's display, a graphical
+    /// session if there is one.
     case own
     /// The active session of the machine's first seat, `seat0`, of whatever user. A session that
     /// becomes active counts as absent until logind has described it. A greeter is no session.
@@ -61,12 +59,12 @@ public final class LoginSession {
   /// The name of the session: the path of its object on the bus; `-` before there is one.
   public private(set) var name = "-"
 
-  /// Whether the session says that it is one of Xorg.
+  /// Whether logind says that the session is one of Xorg.
   public var isOnXorg: Bool { session.isOnXorg }
 
-  /// Whether a sleep must wait until something has ended. Has an effect only with `mindsSleep`.
+  /// Whether a sleep must wait until something has ended. Has an effect only with `followsSleep`.
   /// logind waits for 5 s at most, unless it is configured otherwise.
-  public var delaysSleep = false { didSet { unlockSleep() } }
+  public var delaysSleep = false { didSet { allowSleep() } }
 
   /// The ID of the user of the active session of `seat0`, which may be a greeter; `nil` for none.
   public static var userInFront: UInt32? {
@@ -75,7 +73,7 @@ public final class LoginSession {
   }
 
   /// Whether systemd-logind runs. See `sd-login(3)`, which looks at the same folder.
-  public static var isThere: Bool { access("/run/systemd/seats/", F_OK) == 0 }
+  public static var isLogindRunning: Bool { access("/run/systemd/seats/", F_OK) == 0 }
 
   /// The ID of the person in front: the user of this session while it is in front, locked or not.
   /// Whenever it changes, ``presence`` does too.
@@ -87,14 +85,14 @@ public final class LoginSession {
   }
 
   private let choice: Choice
-  private let mindsSleep: Bool
+  private let followsSleep: Bool
   private let loop: EventLoop
   private let notify: (SessionPresence) -> Void
-  /// logind's ID of the session that this process was in at first: it may move to a unit later.
-  private let own = ServiceManager.own(sd_pid_get_session)
+  /// logind's ID of the session that this process was in at first: the process may move to a unit.
+  private let ownSessionID = ServiceManager.ofThisProcess(sd_pid_get_session)
   private var bus: Bus?
   // The closures have this object `unowned`: it owns the timer and the slots that call them. An
-  // answer may come when it is gone, so `ask` and `lockSleep` have it `weak`.
+  // answer may come when it is gone, so `ask` and `inhibitSleep` have it `weak`.
   /// The slots that last as long as the connection, and those of the present session.
   private var slots: [BusSlot] = []
   private var sessionSlots: [BusSlot] = []
@@ -102,29 +100,29 @@ public final class LoginSession {
   private var retry: EventSource?
   /// The screen savers of this process's session; `nil` for ``Choice/ofSeat``.
   private var screenSavers: ScreenSavers?
-  /// Whether logind's last request was to lock the session. Most lockers do not request to unlock.
-  private var isToLock = false
-  /// The presence before screen savers are considered.
-  private var found: SessionPresence?
-  /// Whether logind has told that the machine goes to sleep, and not yet that it has woken up.
+  /// Whether logind last requested to lock the session. Most lockers do not request an unlock.
+  private var isLockRequested = false
+  /// The presence by logind alone, before screen savers are considered.
+  private var presenceByLogind: SessionPresence?
+  /// Whether logind has said that the machine goes to sleep, and not yet that it has woken up.
   private var isAsleep = false
-  /// logind's lock, which delays a sleep until it is closed, for at most `InhibitDelayMaxSec`.
-  private var sleepLock: FileDescriptor?
+  /// logind's inhibitor lock, which delays a sleep until it is closed, or for `InhibitDelayMaxSec`.
+  private var sleepInhibitor: FileDescriptor?
   /// The number of the last round of questions: answers to older ones are not used.
   private var round = 0
 
   /// Follows the session. Calls `notify`, from the loop, with the presence once it is known, and
   /// whenever it changes.
   ///
-  /// - Parameter mindsSleep: whether the session counts as absent while the machine goes to sleep
+  /// - Parameter followsSleep: whether the session counts as absent while the machine goes to sleep
   ///   and wakes up.
   /// - Throws: if the loop refuses a timer.
   public init(
-    _ choice: Choice = .own, mindsSleep: Bool = false, on loop: EventLoop,
+    _ choice: Choice = .own, followsSleep: Bool = false, on loop: EventLoop,
     notify: @escaping (SessionPresence) -> Void
   ) throws(SystemError) {
-    (self.choice, self.mindsSleep, self.loop, self.notify) = (choice, mindsSleep, loop, notify)
-    session = SessionProperties(mayGreet: choice == .own)
+    (self.choice, self.followsSleep, self.loop, self.notify) = (choice, followsSleep, loop, notify)
+    session = SessionProperties(acceptsGreeter: choice == .own)
     if choice == .own {
       screenSavers = try ScreenSavers(on: loop) { [unowned self] in notifyIfChanged() }
     }
@@ -145,7 +143,7 @@ public final class LoginSession {
           [unowned self] _ in find()
         },
         // logind ended, or was restarted.
-        try bus.owner(of: Login1.name) { [unowned self] owner in
+        try bus.whenOwnerChanges(of: Login1.name) { [unowned self] owner in
           if owner != nil { begin() } else { forget() }
         },
       ]
@@ -155,9 +153,10 @@ public final class LoginSession {
             [unowned self] _ in find()
           })
       }
-      if mindsSleep {
+      if followsSleep {
         slots.append(
-          try bus.signals(Login1.signals(of: Login1.manager, at: Login1.path) + Login1.sleep) {
+          try bus.signals(Login1.signals(of: Login1.manager, at: Login1.path) + Login1.sleepMember)
+          {
             [unowned self] values in sleep(isOver: values.first?.bool == false)
           })
       }
@@ -165,7 +164,7 @@ public final class LoginSession {
       begin()
     } catch {
       // No socket of the bus means no logind: the socket exists even while nothing listens on it.
-      if found == nil, error.code == ENOENT { update(.inFront) } else { lose() }
+      if presenceByLogind == nil, error.code == ENOENT { update(.inFront) } else { lose() }
     }
   }
 
@@ -177,7 +176,7 @@ public final class LoginSession {
     isAsleep = false
     update(.absent(.noAnswer))
     (slots, sessionSlots, bus) = ([], [], nil)
-    sleepLock = nil
+    sleepInhibitor = nil
     session.lose()
     retry?.set(after: .seconds(5))
   }
@@ -196,44 +195,44 @@ public final class LoginSession {
   private func sleep(isOver: Bool) {
     isAsleep = true
     update(.absent(.asleep))
-    unlockSleep()
+    allowSleep()
     guard isOver else { return }
     isAsleep = false
     begin()
   }
 
-  /// Finds the session and locks the sleep: logind has begun, or the machine has woken up.
+  /// Finds the session and inhibits sleep: logind has begun, or the machine has woken up.
   private func begin() {
     find()
-    lockSleep()
+    inhibitSleep()
   }
 
-  /// Has the next sleep wait until ``unlockSleep()``. Without the lock, nothing waits.
-  private func lockSleep() {
-    guard mindsSleep else { return }
-    bus?.call(Login1.delayOfSleep) { [weak self] answer in
+  /// Has the next sleep wait until ``allowSleep()``. If logind refuses the lock, it does not wait.
+  private func inhibitSleep() {
+    guard followsSleep else { return }
+    bus?.call(Login1.inhibitSleep) { [weak self] answer in
       guard let self, case .descriptor(let number)? = try? answer.get().first else { return }
-      sleepLock = try? FileDescriptor.duplicating(number, named: "a lock of systemd-logind")
-      unlockSleep()
+      sleepInhibitor = try? FileDescriptor.duplicating(number, named: "a lock of systemd-logind")
+      allowSleep()
     }
   }
 
   /// Releases the lock if the machine is about to sleep and ``delaysSleep`` is `false`.
-  private func unlockSleep() {
-    if isAsleep, !delaysSleep { sleepLock = nil }
+  private func allowSleep() {
+    if isAsleep, !delaysSleep { sleepInhibitor = nil }
   }
 
-  private func update(_ found: SessionPresence) {
-    self.found = isAsleep ? .absent(.asleep) : found
+  private func update(_ presence: SessionPresence) {
+    presenceByLogind = isAsleep ? .absent(.asleep) : presence
     notifyIfChanged()
   }
 
   /// Calls `notify` if the presence has changed. A session in front counts as locked while a screen
-  /// saver covers it, or may cover it. The first call waits until that is known.
+  /// saver covers it, or may cover it. `notify` is not called before that is known.
   private func notifyIfChanged() {
-    guard var presence = found else { return }
+    guard var presence = presenceByLogind else { return }
     if presence == .inFront, let screenSavers {
-      let isCovered = screenSavers.isScreenCovered(isToLock: isToLock)
+      let isCovered = screenSavers.isScreenCovered(isLockRequested: isLockRequested)
       if isCovered == nil, self.presence == nil { return }
       if isCovered != false { presence = .absent(.locked) }
     }
@@ -249,7 +248,7 @@ public final class LoginSession {
     round += 1
     let call =
       switch choice {
-      case .own: Login1.call("GetSession", own ?? "auto")
+      case .own: Login1.call("GetSession", ownSessionID ?? "auto")
       case .ofSeat: BusCall.getAll(of: Login1.seat, at: Login1.seatPath, from: Login1.name)
       }
     ask(call) { [unowned self] answer in
@@ -282,7 +281,7 @@ public final class LoginSession {
       endSession()
       update(.absent(.noSession))
     // logind may not have answered in time, or is about to start.
-    case .failure: if Self.isThere { lose() } else { update(.inFront) }
+    case .failure: if Self.isLogindRunning { lose() } else { update(.inFront) }
     }
     return nil
   }
@@ -294,12 +293,12 @@ public final class LoginSession {
     if session.follow(path) {
       if choice == .ofSeat { update(.absent(.inactive)) }
       name = path
-      isToLock = false
+      isLockRequested = false
       if let bus { sessionSlots = (try? followSession(at: path, on: bus)) ?? [] }
     }
     ask(.getAll(of: interface, at: path, from: Login1.name)) { [unowned self] answer in
       guard let all = values(in: answer)?.first else { return }
-      update(session.take(all: all))
+      update(session.take(allProperties: all))
     }
   }
 
@@ -308,7 +307,7 @@ public final class LoginSession {
     let changes = try bus.signals(Login1.changes(of: interface, at: path)) {
       [unowned self] values in
       guard values.count > 1 else { return }
-      if let presence = session.take(change: values[1]) { update(presence) }
+      if let presence = session.take(changedProperties: values[1]) { update(presence) }
     }
     let requests = Login1.signals(of: interface, at: path)
     let lockRequests = try bus.signals("\(requests),member='Lock'") { [unowned self] _ in
@@ -320,8 +319,8 @@ public final class LoginSession {
     return [changes, lockRequests, unlockRequests]
   }
 
-  private func request(lock isToLock: Bool) {
-    self.isToLock = isToLock
+  private func request(lock isLockRequested: Bool) {
+    self.isLockRequested = isLockRequested
     notifyIfChanged()
   }
 
@@ -340,7 +339,7 @@ private enum Login1 {
   static let seatPath = "\(path)/seat/seat0"
   /// Narrows the rule for the manager's signals to the one about sleep, which has `true` before a
   /// sleep and `false` after it.
-  static let sleep = ",member='PrepareForSleep'"
+  static let sleepMember = ",member='PrepareForSleep'"
 
   /// Whether the error says that the session does not exist, or that this process has none.
   static func isMissing(_ error: BusError) -> Bool {
@@ -353,7 +352,7 @@ private enum Login1 {
   static func interface(_ kind: String) -> String { "\(name).\(kind)" }
 
   /// The call for a lock that delays a sleep. `systemd-inhibit --list` shows its name and reason.
-  static let delayOfSleep = call("Inhibit", "sleep", "keymodectl", "ends a command first", "delay")
+  static let inhibitSleep = call("Inhibit", "sleep", "keymodectl", "ends a command first", "delay")
 
   static func call(_ member: String, _ arguments: String...) -> BusCall {
     BusCall(

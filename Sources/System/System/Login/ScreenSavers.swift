@@ -12,10 +12,10 @@ final class ScreenSavers {
   /// Whether a screen saver covers the screen; `nil` until all running ones have answered. A screen
   /// saver that does not answer in time counts as covering the screen, until it denies that.
   ///
-  /// - Parameter isToLock: whether logind's last request was to lock the session, not to unlock it.
-  func isScreenCovered(isToLock: Bool) -> Bool? {
-    guard actives.count == Self.kinds.count else { return nil }
-    return actives.values.contains(true) || (isToLock && isLightLocker)
+  /// - Parameter isLockRequested: whether logind last requested to lock the session, not unlock it.
+  func isScreenCovered(isLockRequested: Bool) -> Bool? {
+    guard isActiveByKind.count == Self.kinds.count else { return nil }
+    return isActiveByKind.values.contains(true) || (isLockRequested && isLightLockerRunning)
   }
 
   private let loop: EventLoop
@@ -26,17 +26,17 @@ final class ScreenSavers {
   /// Whether this has ever connected to a bus. If so, it connects again after a failure.
   private var hasConnected = false
   /// Whether each kind is active, once that is known.
-  private var actives: [String: Bool] = [:]
+  private var isActiveByKind: [String: Bool] = [:]
   /// The connection that owns the name of each kind.
   private var owners: [String: String] = [:]
 
   /// Whether light-locker runs, the only screen saver with two of the names. It never says that it
-  /// is active: it locks at logind's request, and lightdm has logind request to unlock.
-  private var isLightLocker: Bool {
+  /// is active: it locks at logind's request, and lightdm unlocks by way of logind.
+  private var isLightLockerRunning: Bool {
     owners["gnome"].map { $0 == owners["freedesktop"] } ?? false
   }
 
-  /// Calls `changed`, from the loop, whenever ``isScreenCovered(isToLock:)`` may have changed.
+  /// Calls `changed`, from the loop, when ``isScreenCovered(isLockRequested:)`` may have changed.
   ///
   /// - Throws: if the loop refuses a timer.
   init(on loop: EventLoop, changed: @escaping () -> Void) throws(SystemError) {
@@ -56,14 +56,14 @@ final class ScreenSavers {
       if hasConnected { return lose() }
       // Without a bus, the session has no screen saver to follow.
       (slots, bus) = ([], nil)
-      for kind in Self.kinds { actives[kind] = false }
+      for kind in Self.kinds { isActiveByKind[kind] = false }
       changed()
     }
   }
 
   /// The connection is lost. Until the next one, nothing is known of the screen savers.
   private func lose() {
-    (slots, bus, actives, owners) = ([], nil, [:], [:])
+    (slots, bus, isActiveByKind, owners) = ([], nil, [:], [:])
     changed()
     retry?.set(after: .seconds(5))
   }
@@ -75,7 +75,7 @@ final class ScreenSavers {
         [unowned self] values in
         if let isActive = values.first?.bool { setActive(isActive, of: kind) }
       })
-    slots.append(try bus.owner(of: name) { [unowned self] in setOwner($0, of: kind) })
+    slots.append(try bus.whenOwnerChanges(of: name) { [unowned self] in setOwner($0, of: kind) })
     bus.call(.owner(of: name)) { [weak self] answer in
       // The end of the connection also ends its calls.
       guard let self, self.bus != nil else { return }
@@ -107,7 +107,7 @@ final class ScreenSavers {
   }
 
   private func setActive(_ isActive: Bool, of kind: String) {
-    actives[kind] = isActive
+    isActiveByKind[kind] = isActive
     changed()
   }
 }

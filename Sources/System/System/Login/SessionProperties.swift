@@ -1,4 +1,4 @@
-/// A session, as logind tells of it.
+/// The properties of a session, as logind reports them.
 struct SessionProperties {
   private struct Properties {
     var hasSeat = false
@@ -27,8 +27,8 @@ struct SessionProperties {
     }
   }
 
-  /// Whether the session of a greeter counts like that of a user.
-  private let mayGreet: Bool
+  /// Whether a greeter's session counts like a user's.
+  private let acceptsGreeter: Bool
   private var path: String?
   /// `nil` until all are known.
   private var properties: Properties?
@@ -41,10 +41,10 @@ struct SessionProperties {
   /// The ID of the session's user; `nil` until it is known.
   var user: UInt32? { properties?.user }
 
-  /// Whether the session says that it is one of Xorg.
+  /// Whether logind says that the session is one of Xorg.
   var isOnXorg: Bool { properties?.isOnXorg == true }
 
-  init(mayGreet: Bool = true) { self.mayGreet = mayGreet }
+  init(acceptsGreeter: Bool = true) { self.acceptsGreeter = acceptsGreeter }
 
   /// Follows the session at `path`. Returns `false` if it follows that session already.
   mutating func follow(_ path: String) -> Bool {
@@ -64,25 +64,25 @@ struct SessionProperties {
   }
 
   /// Takes the values of all properties.
-  mutating func take(all values: BusValue) -> SessionPresence {
+  mutating func take(allProperties values: BusValue) -> SessionPresence {
     var properties = Properties()
     properties.take(values, keepingLock: forgottenLock != nil)
-    return keep(properties)
+    return setProperties(properties)
   }
 
   /// Takes the values of the properties that have changed. Returns `nil` until all properties are
   /// known; logind's answer with all of them includes the change.
-  mutating func take(change values: BusValue) -> SessionPresence? {
+  mutating func take(changedProperties values: BusValue) -> SessionPresence? {
     if values["LockedHint"]?.bool != nil { forgottenLock = nil }
     guard var properties else { return nil }
     properties.take(values)
-    return keep(properties)
+    return setProperties(properties)
   }
 
-  private mutating func keep(_ properties: Properties) -> SessionPresence {
+  private mutating func setProperties(_ properties: Properties) -> SessionPresence {
     self.properties = properties
     lockedPath = properties.isLocked ? path : nil
-    if properties.isGreeter, !mayGreet { return .absent(.noSession) }
+    if properties.isGreeter, !acceptsGreeter { return .absent(.noSession) }
     return properties.presence
   }
 }

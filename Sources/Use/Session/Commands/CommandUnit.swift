@@ -39,13 +39,13 @@ final class CommandUnit {
     // Root uses the system's manager, also under sudo in another user's terminal. It uses its own
     // user manager only if this process runs in a unit of that manager.
     let userUnit = ServiceManager.userUnit
-    let isOfUser = geteuid() != 0 || userUnit != nil && ServiceManager.owner == 0
+    let isOfUser = geteuid() != 0 || userUnit != nil && ServiceManager.ownerID == 0
     let unit = isOfUser ? userUnit : userUnit == nil ? ServiceManager.systemUnit : nil
     let service = unit.flatMap { $0.hasSuffix(".service") ? $0 : nil }
     let address: Bus.Address = isOfUser ? .userManager : .systemManager
     let latest = grace + .seconds(2)
     // The unit of a killed process may last for the grace, and a new process may get the number.
-    let own = "keymode-while-\(getpid())-\(ServiceManager.randomName().prefix(8))"
+    let own = "keymode-while-\(getpid())-\(ServiceManager.randomID().prefix(8))"
     do {
       if service == nil {
         // 0 stands for the sender, whose number may differ in the manager's PID namespace.
@@ -86,7 +86,7 @@ final class CommandUnit {
       keeper = number > 0 ? try ForeignProcess(number) : nil
       // Fails now, if no run could have a group.
       _ = try ControlGroup(at: "\(path)/run-0")
-      manager = try started.manager.map { process in try ForeignProcess(process.number) }
+      manager = try started.manager.map { process in try ForeignProcess(process.id) }
     } catch {
       throw NoCommandUnit(
         text: """

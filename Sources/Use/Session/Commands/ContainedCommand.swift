@@ -75,7 +75,7 @@ final class ContainedCommand {
       return nil
     } catch {
       // If the loop refused the descriptor of the first process, the command runs already.
-      if kill() { _ = firstProcess?.end(waiting: true) }
+      if kill() { _ = firstProcess?.reap(waiting: true) }
       forget()
       return error.code
     }
@@ -106,7 +106,7 @@ final class ContainedCommand {
     // Always read: until then, the descriptor of the group's changes stays ready.
     let isPopulated = group?.isPopulated == true
     guard firstProcess?.hasEnded == true || isBeyondReach else { return }
-    if outcome == nil { outcome = firstProcess?.end().map(CommandOutcome.ended) }
+    if outcome == nil { outcome = firstProcess?.reap().map(CommandOutcome.ended) }
     // The descriptor of an ended process stays readable, so its source must go.
     if let ended = firstEnds {
       ended.end()
@@ -132,7 +132,7 @@ final class ContainedCommand {
   private func send(_ signal: Int32) {
     if firstEnds != nil {
       firstProcess?.send(signal)
-    } else if let number = firstProcess?.number {
+    } else if let number = firstProcess?.id {
       // The first process has ended, so its number may be another group's by now, unless a process
       // of the command is still in its group.
       for process in group?.members ?? [] where getpgid(process) == number {
@@ -147,7 +147,7 @@ final class ContainedCommand {
   /// A shell may block signals while it starts a process. A signal that the group gets before that
   /// process exists then ends only the shell.
   private func ask() {
-    let number = firstProcess?.number
+    let number = firstProcess?.id
     for process in group?.members ?? [] where !asked.contains(process) || getpgid(process) != number
     {
       Glibc.kill(process, SIGTERM)

@@ -82,7 +82,7 @@ public final class StateCommand {
     let loop = run.loop
     // Made before the unit: making the unit may move this process out of its session.
     let follower = try StatesFollower(
-      directory, checking: conditions, on: loop, anySession: anySession, mindsSleep: isAnew,
+      directory, checking: conditions, on: loop, anySession: anySession, followsSleep: isAnew,
       mayWait: mayWait
     ) { [self] update in
       switch update {

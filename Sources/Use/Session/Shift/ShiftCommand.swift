@@ -91,7 +91,7 @@ public final class ShiftCommand {
 
   /// Shows in the status of the service why nothing is typed; shows nothing if `reason` is empty.
   private func show(_ reason: TerminalText) {
-    if reason != shown { ServiceManager.show(reason.description) }
+    if reason != shown { ServiceManager.showStatus(reason.description) }
     shown = reason
   }
 

@@ -4,7 +4,7 @@ import Glibc
 /// Descriptors that are waited for together.
 ///
 /// `epoll(7)` describes the corresponding C functions. The methods throw their errors.
-public final class ReadySet: Sendable {
+public final class DescriptorSet: Sendable {
   private let file: FileDescriptor
 
   /// Readable while one of the descriptors is readable.
