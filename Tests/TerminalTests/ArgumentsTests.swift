@@ -6,7 +6,7 @@ struct ArgumentsTests {
   private func arguments(_ words: String) throws(UsageError) -> Arguments {
     try Arguments(
       words.split(separator: " ").map(String.init), flags: ["--flag"], options: ["--option"],
-      lists: ["--list"])
+      repeatable: ["--list"])
   }
 
   @Test("options can stand anywhere, with their value apart or behind an equals sign")
@@ -15,7 +15,7 @@ struct ArgumentsTests {
     #expect(given.operands == ["a", "b", "-"])
     #expect(given["--option"] == "x")
     #expect(given.has("--flag"))
-    #expect(given.list("--list") == ["1", "2=3"])
+    #expect(given.values(of: "--list") == ["1", "2=3"])
     #expect(given.isGiven("--flag") && given.isGiven("--option") && given.isGiven("--list"))
     let none = try arguments("")
     #expect(!none.isGiven("--flag") && !none.isGiven("--option") && none["--option"] == nil)

@@ -240,10 +240,10 @@ extension ConfigurationReader {
       return try Duration(written: text, within: least...longest)
     } catch {
       switch error {
-      case .noTime: fail("'\(text)' is not a time such as 500ms, 0.5s or 250us", at: node)
+      case .malformed: fail("'\(text)' is not a time such as 500ms, 0.5s or 250us", at: node)
       case .noUnit: fail("'\(text)' has no unit; add s, ms or us", at: node)
       case .tooFine: fail("'\(text)' is finer than a microsecond", at: node)
-      case .outside:
+      case .outOfRange:
         fail("'\(text)' is not between \(least.written) and \(longest.written)", at: node)
       }
       return nil

@@ -10,14 +10,14 @@ func explained(_ error: ClientError) -> TerminalText {
   case .noDaemon(let path):
     let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
       .joined(separator: "/")
-    return "\(error);\n\(advice(directory))"
-  case .permissionDenied(let path, let group?): return "\(error);\n\(missingRight(path, group))"
+    return "\(error);\n\(startAdvice(for: directory))"
+  case .permissionDenied(let path, let group?): return "\(error);\n\(permissionAdvice(path, group))"
   default: return "\(error)"
   }
 }
 
-/// Which right is missing, and how to get it.
-private func missingRight(_ path: String, _ group: String) -> TerminalText {
+/// Why this process may not connect to the socket at `path`, and how to get the permission.
+private func permissionAdvice(_ path: String, _ group: String) -> TerminalText {
   if isMember(of: group) {
     return
       "your session is older than your membership: 'sg \(group) -c COMMAND' runs a command with it, "
@@ -51,7 +51,7 @@ private func isMember(of group: String) -> Bool {
 }
 
 /// How to start a daemon that serves in this directory.
-func advice(_ directory: String) -> TerminalText {
+func startAdvice(for directory: String) -> TerminalText {
   guard directory == SocketDirectory.system else {
     var status = stat()
     if stat(directory, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {

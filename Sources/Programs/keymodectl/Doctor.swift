@@ -12,7 +12,7 @@ import Wire
 func doctor(_ invocation: Invocation) throws -> Int32 {
   let doctor = Doctor(invocation)
   let checks = [
-    ("daemon", doctor.daemon), ("configuration", doctor.configured), ("right", doctor.right),
+    ("daemon", doctor.daemon), ("configuration", doctor.configured), ("right", doctor.permission),
     ("session", doctor.session), ("keyboards", doctor.keyboards), ("a key", doctor.key),
     ("talk key", doctor.talkKey), ("PipeWire", doctor.pipeWire), ("microphone", doctor.microphone),
   ]
@@ -22,7 +22,7 @@ func doctor(_ invocation: Invocation) throws -> Int32 {
     let sign = isRight.map { $0 ? "ok" : "no" } ?? "-"
     let lines = text.description.split(separator: "\n").joined(separator: "\n\(padded("", 19))")
     try Output.print("\(padded(sign, 4))\(padded(name, 15))\(TerminalText(verbatim: lines))")
-    if isRight == false { status = ExitStatus.no }
+    if isRight == false { status = ExitStatus.failed }
   }
   return status
 }
@@ -70,7 +70,7 @@ private struct Doctor {
     }
   }
 
-  func right() -> Finding {
+  func permission() -> Finding {
     guard case .failure(let error) = states else { return (true, "you may read the states") }
     if case .permissionDenied = error { return (false, explained(error)) }
     return (nil, "not known")

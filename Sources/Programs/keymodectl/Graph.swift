@@ -34,7 +34,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
     guard diagram.states.contains(state) else {
       let rules = file.map { "'\($0)'" } ?? "its own list of states"
       complain("keymoded is in the state '\(state)', which is missing in \(rules)")
-      return ExitStatus.no
+      return ExitStatus.failed
     }
     diagram.current = state
   }
@@ -43,7 +43,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
   return 0
 }
 
-/// The languages of diagrams by the values of `--format`.
+/// The languages of diagrams, by their names in `--format`.
 private var languages: [String: KeyPath<Diagram, String>] {
   ["dot": \.dot, "mermaid": \.mermaid]
 }

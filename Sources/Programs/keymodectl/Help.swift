@@ -10,7 +10,7 @@ var helpText: TerminalText {
   keys change them. It also tells whether Caps Lock and Num Lock are on.
   keymodectl shows these states, acts on them, and replays recordings of keys.
 
-  \(commands.map { entry($0.form, $0.summary) }.joined(separator: "\n"))
+  \(commands.map { entry($0.synopsis, $0.summary) }.joined(separator: "\n"))
 
   'keymodectl help COMMAND' shows the options of a command, and examples.
 
@@ -47,7 +47,7 @@ func help(_ arguments: Arguments) throws -> Int32 {
 
 extension Command {
   /// The name and the operands, as in the list of commands.
-  fileprivate var form: String { operands.isEmpty ? name : "\(name) \(operands)" }
+  fileprivate var synopsis: String { operands.isEmpty ? name : "\(name) \(operands)" }
 
   fileprivate var help: TerminalText {
     let own = options.filter { $0.commands.contains(name) }.map { option in
@@ -60,7 +60,7 @@ extension Command {
     return """
       usage: keymodectl \(usage.joined(separator: " "))
 
-      \(folded(purpose, width: 79).joined(separator: "\n"))
+      \(wrappedLines(purpose, width: 79).joined(separator: "\n"))
 
       \((own + [generalOptions]).joined(separator: "\n"))\(listed)
 
@@ -74,11 +74,11 @@ private let generalOptions: TerminalText =
   [entry("-h, --help", "print help"), entry("-V, --version", "print the version")]
   .joined(separator: "\n")
 
-/// A name and, beside or below it, its meaning in lines of at most 79 columns.
+/// A name and, beside or below it, its meaning, in lines of at most 79 characters.
 func entry(_ name: String, _ meaning: String) -> TerminalText {
   let column = 27
   let margin = String(repeating: " ", count: column)
-  let text = folded(meaning, width: 79 - column)
+  let text = wrappedLines(meaning, width: 79 - column)
   let head = "  \(name)"
   guard head.count < column - 1 else {
     return "\(head)\n\(margin)\(text.joined(separator: "\n\(margin)"))"
@@ -88,6 +88,6 @@ func entry(_ name: String, _ meaning: String) -> TerminalText {
 }
 
 /// The words of `text` in lines of at most `width` characters.
-private func folded(_ text: String, width: Int) -> [TerminalText] {
+private func wrappedLines(_ text: String, width: Int) -> [TerminalText] {
   lines(of: text.split(separator: " ").map(String.init), width: width)
 }

@@ -9,7 +9,7 @@ func keys(_ invocation: Invocation) throws -> Int32 {
   let (operands, arguments) = (invocation.operands, invocation.arguments)
   // The daemon's configuration decides what a key does on this machine.
   let configuration = try configuration(arguments, isOfMachine: true)
-  // A core dump would have the keys that were pressed.
+  // A core dump would contain the keys that were pressed.
   forbidMemoryDumps()
   let selection: Keyboards.Selection =
     operands.isEmpty
@@ -20,7 +20,7 @@ func keys(_ invocation: Invocation) throws -> Int32 {
     show: { line throws(SystemError) in
       try writeAll(Array("\(line)\n".utf8), to: STDOUT_FILENO, "standard output")
     }, notify: { complain($0) })
-  return try permitted("keys") {
+  return try explainingPermission("keys") {
     // The daemon, if there is one, knows how long the keys that are down now have been held.
     for hold in (try? invocation.daemon.ask(.statistics))?.held ?? [] {
       complain(KeyViewer.warning(of: hold))
@@ -31,7 +31,7 @@ func keys(_ invocation: Invocation) throws -> Int32 {
 }
 
 /// Runs the body of a command that reads devices, and explains a missing permission.
-func permitted(_ command: TerminalText, _ body: () throws -> Int32) throws -> Int32 {
+func explainingPermission(_ command: TerminalText, _ body: () throws -> Int32) throws -> Int32 {
   do {
     return try body()
   } catch let error as SystemError where error.code == EACCES && error.operation == "open" {

@@ -6,10 +6,10 @@ import Terminal
 import Wire
 
 /// `keymodectl __names KIND`, for the completions of shells: prints the names of a kind, each with
-/// a tab and what it means. The daemon tells the names; without a daemon, the configuration does.
+/// a tab and its meaning. The daemon tells the names; without a daemon, the configuration does.
 ///
-/// The kinds are `recipes`, `events`, the name of a machine for its states, `machines`, and
-/// `conditions`, such as `shift=on`.
+/// The kinds are `recipes`, `events`, `machines`, `conditions`, such as `shift=on`, and, for the
+/// states of a machine, its name.
 func names(_ arguments: Arguments) throws -> Int32 {
   if arguments.operands.last == "recipes" {
     for recipe in try installedRecipes() {
@@ -38,8 +38,8 @@ func machines(_ directory: String?, _ file: String?) -> [MachineMessage] {
 }
 
 extension MachineMessage {
-  /// The events that a program may send. Only keys, LEDs and time cause the others.
-  var sentEvents: [String] {
+  /// The names of the events that a program may send; only keys, LEDs and time cause the others.
+  var clientEventNames: [String] {
     let machine = Machine(rawValue: name)
     if machine == .shift { return ClientEvent.namesForShift }
     guard !machine.isLock else { return [] }
@@ -50,7 +50,7 @@ extension MachineMessage {
   fileprivate func names(_ kind: String) -> [(String, String)] {
     switch kind {
     case "events":
-      return sentEvents.map { event in
+      return clientEventNames.map { event in
         let own = ClientEvent.parts(of: event).event
         let states = rows.filter { $0.event == own && $0.from != $0.to }.map(\.to).distinct
         return (event, "to \(listed(states, "or"))")

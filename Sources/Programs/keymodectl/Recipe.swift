@@ -20,12 +20,12 @@ func recipe(_ invocation: Invocation) throws -> Int32 {
       "unknown recipe '\(name)'; \(suggestion(for: name, among: recipes.map(\.name)))")
   }
   let key = try arguments["--key"].map(Recipe.name(ofKey:))
-  let isRemoved = arguments.has("--remove")
-  guard key == nil || !isRemoved else { throw UsageError("--remove needs no --key") }
+  let isRemoval = arguments.has("--remove")
+  guard key == nil || !isRemoval else { throw UsageError("--remove needs no --key") }
   guard key == nil || recipe.key != nil else { throw UsageError("the recipe '\(name)' has no key") }
   let folder = "\(arguments["--config"] ?? Configuration.systemPath).d"
   let file = "\(folder)/\(name).yaml"
-  let text = isRemoved ? nil : recipe.text(with: key)
+  let text = isRemoval ? nil : recipe.text(with: key)
   do throws(ConfigurationErrors) {
     let files = try ConfigurationText.all(of: arguments["--config"], if: file, had: text)
     _ = try Configuration(merging: files) { writeToStandardError("\($0)\n") }
@@ -36,24 +36,24 @@ func recipe(_ invocation: Invocation) throws -> Int32 {
   do throws(SystemError) {
     try replace(file, in: folder, by: text)
   } catch {
-    guard error.code != ENOENT || !isRemoved else {
+    guard error.code != ENOENT || !isRemoval else {
       complain("the recipe '\(name)' is not installed: there is no '\(file)'")
-      return ExitStatus.no
+      return ExitStatus.failed
     }
     guard [EACCES, EPERM].contains(error.code), geteuid() != 0 else { throw error }
     let words = CommandLine.arguments.dropFirst().joined(separator: " ")
     complain("\(error);\nonly root may change it: 'sudo keymodectl \(words)'")
     return ExitStatus.permissionDenied
   }
-  let shown = isRemoved ? "" : (key ?? recipe.key).map { ", with the key \($0)" } ?? ""
-  try Output.print("\(isRemoved ? "removed" : "installed") '\(file)'\(shown)")
+  let shown = isRemoval ? "" : (key ?? recipe.key).map { ", with the key \($0)" } ?? ""
+  try Output.print("\(isRemoval ? "removed" : "installed") '\(file)'\(shown)")
   guard arguments["--config"] == nil, access("/run/systemd/system", F_OK) == 0 else {
     complain("a keymoded that runs reads it on SIGHUP")
     return ExitStatus.done
   }
   // systemctl waits until a running service has read the file, and explains a failure.
   return system("systemctl try-reload-or-restart keymoded.service") == 0
-    ? ExitStatus.done : ExitStatus.no
+    ? ExitStatus.done : ExitStatus.failed
 }
 
 /// Writes `text` to a file in a folder, or removes the file if `text` is `nil`. If the program is

@@ -10,9 +10,9 @@ func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   let request = try request(operands, arguments)
   // The recording holds only what was asked for; a dump of memory could hold what was typed.
   forbidMemoryDumps()
-  return try permitted("record") {
+  return try explainingPermission("record") {
     try Recorder(request, on: .ofThisProgram()) { complain($0) }.run()
-      ? ExitStatus.done : ExitStatus.no
+      ? ExitStatus.done : ExitStatus.failed
   }
 }
 
@@ -22,7 +22,7 @@ private func request(_ operands: [String], _ arguments: Arguments) throws -> Rec
       "'\(operand)' is no device such as /dev/input/event3; '--output \(operand)' is for the recording"
     )
   }
-  // What is bound on this machine stays readable.
+  // Redaction keeps the key codes that this machine's configuration binds.
   let configuration = try configuration(arguments, isOfMachine: true)
   let settings = configuration.settings
   var request = RecordingRequest(

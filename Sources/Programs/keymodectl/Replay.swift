@@ -22,9 +22,9 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   }
   let format = try format(arguments)
   let picture = arguments["--timeline"]
-  let start = try replay(arguments, drawing: picture != nil)
-  // A file with another ending may be a recording, which must not be overwritten, or a picture of
-  // another format, which image viewers would refuse.
+  let newReplay = try makeReplay(arguments, drawing: picture != nil)
+  // A file with another ending may be a recording, which must not be overwritten. Image viewers
+  // would refuse SVG in a file that is named as another format.
   if let picture, !picture.hasSuffix(".svg") {
     throw UsageError("a timeline is drawn as SVG only: '\(picture)' must end in .svg")
   }
@@ -36,7 +36,7 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
       var recording = try Recording(
         opening: files, format: format, isLenient: arguments.has("--lenient")
       ) { complain("\($0)") }
-      var replay = start
+      var replay = newReplay
       let file = isEach ? files.first : nil
       try print(&replay, of: &recording, file, asJSON: arguments.has("--json"), to: &output)
       if let picture, let timeline = replay.timeline {
@@ -79,7 +79,7 @@ private func format(_ arguments: Arguments) throws(UsageError) -> RecordingForma
 }
 
 /// A replay that has not begun, by these options.
-private func replay(_ arguments: Arguments, drawing isDrawing: Bool) throws -> Replay {
+private func makeReplay(_ arguments: Arguments, drawing isDrawing: Bool) throws -> Replay {
   let settings = try configuration(arguments).settings
   func time(_ option: String) throws(UsageError) -> Time? {
     try arguments[option].map(microseconds).map(Time.init)
@@ -103,11 +103,11 @@ private func print(
       instance: "replay", time: time, states: states, shiftTrigger: replay.settings.shiftTrigger)
   }
   // With `--each`, all JSON lines are changes, so that the recordings together make one table.
-  let tellsStates = asJSON && file == nil
+  let printsStates = asJSON && file == nil
   var hasPrintedStart = false
   do {
     while let changes = try replay.next(from: &recording) {
-      if tellsStates, !hasPrintedStart, let (states, time) = replay.start {
+      if printsStates, !hasPrintedStart, let (states, time) = replay.start {
         try output.line(json: state(states, at: time))
         hasPrintedStart = true
       }
@@ -125,7 +125,7 @@ private func print(
     throw recording.explained(error)
   }
   let (states, time) = (replay.states, replay.time ?? Time(microseconds: 0))
-  if tellsStates {
+  if printsStates {
     if !hasPrintedStart { try output.line(json: state(states, at: time)) }
     try output.line(json: state(states, at: time))
   } else if !asJSON {

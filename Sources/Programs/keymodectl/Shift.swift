@@ -11,12 +11,12 @@ func shift(_ invocation: Invocation) throws -> Int32 {
   guard hasCapsLock || isOneShot else {
     throw UsageError("shift takes --caps-lock, --one-shot or both")
   }
-  let atMost = try arguments["--at-most"].map(microseconds) ?? 3_000_000
+  let maxHold = try arguments["--at-most"].map(microseconds) ?? 3_000_000
   guard isOneShot || arguments["--at-most"] == nil else {
     throw UsageError("option '--at-most' works only with --one-shot")
   }
   // Desktops turn on Slow Keys when Shift is held for eight seconds.
-  guard (1...5_000_000).contains(atMost) else {
+  guard (1...5_000_000).contains(maxHold) else {
     throw UsageError("'--at-most' takes a time of up to 5s")
   }
   let memory = try ShiftMemory(in: environment("RUNTIME_DIRECTORY") ?? "/run/keymoded-shift")
@@ -24,7 +24,7 @@ func shift(_ invocation: Invocation) throws -> Int32 {
     bus: VirtualShift.bus, vendor: VirtualShift.vendor, product: VirtualShift.product,
     name: VirtualShift.name)
   let command = try ShiftCommand(
-    on: keyboard, hasCapsLock: hasCapsLock, oneShot: isOneShot ? .microseconds(atMost) : nil,
+    on: keyboard, hasCapsLock: hasCapsLock, oneShot: isOneShot ? .microseconds(maxHold) : nil,
     of: invocation.daemon.directory, memory: memory, report: { complain($0) })
   let signal = try command.serve(anySession: invocation.anySession, explain: explained)
   Signals.applyDefaultAction(of: signal)

@@ -21,8 +21,8 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
   } catch {
     guard case .refused(name: invalidParameter, _) = error else { throw error }
     // The daemon's configuration decides which events there are.
-    let events = try daemon.ask(.machines).flatMap(\.sentEvents)
-    let shown = event.count <= 64 ? event : event.prefix(63) + Sign.cut
+    let events = try daemon.ask(.machines).flatMap(\.clientEventNames)
+    let shown = event.count <= 64 ? event : event.prefix(63) + Sign.ellipsis
     throw UsageError("unknown event '\(shown)'; \(suggestion(for: event, among: events))")
   }
   try Output.print(reply.state.states.table, json: invocation.asJSON ? reply : nil)
@@ -31,7 +31,7 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
     let state = try reply.state.states.state(of: ClientEvent.parts(of: event).own ?? shipped)
     complain("ignored: nothing happens on \(event) in \(state)")
   }
-  return reply.changed ? 0 : ExitStatus.no
+  return reply.changed ? 0 : ExitStatus.failed
 }
 
 private let invalidParameter = "org.varlink.service.InvalidParameter"

@@ -17,7 +17,7 @@ private final class StateWait {
   private let invocation: Invocation
   private let run: MainLoop<Int32>
   private var expiry: EventSource?
-  private var isOver = false
+  private var hasExpired = false
   /// Whether the daemon has answered, or is known not to be there.
   private var isAnswered = false
   /// Why there is no daemon now.
@@ -52,20 +52,20 @@ private final class StateWait {
     case .unknown(.noDaemon(let reason)): try lose(reason)
     case .unknown(.sessionNotInFront): break
     }
-    if isOver { finish() }
+    if hasExpired { finish() }
   }
 
-  /// The time is over. States that hold already end even the shortest wait with success, so the
-  /// daemon's first answer may take a second more.
+  /// The time is over. Even the shortest wait succeeds if the states hold already, so the daemon
+  /// has one more second for its first answer.
   private func expire() {
-    isOver = true
+    hasExpired = true
     guard !isAnswered else { return finish() }
     run.perform { expiry = try run.loop.call(after: .seconds(1)) { [self] in finish() } }
   }
 
   /// Ends the wait without the states; with an error if there is no daemon.
   private func finish() {
-    if let absence, absence.mayPass { run.fail(absence) } else { run.end(ExitStatus.no) }
+    if let absence, absence.mayPass { run.fail(absence) } else { run.end(ExitStatus.failed) }
   }
 
   private func lose(_ reason: ClientError) throws {
@@ -73,7 +73,7 @@ private final class StateWait {
     let isAwaited =
       if case .noAnswer = reason { invocation.timeout != nil } else { reason.mayPass }
     guard invocation.mayWait, isAwaited else { throw reason }
-    if !isOver, absence != reason, reason.mayPass { tellOfWaiting(reason) }
+    if !hasExpired, absence != reason, reason.mayPass { tellOfWaiting(reason) }
     absence = reason
   }
 }

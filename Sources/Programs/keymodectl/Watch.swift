@@ -49,13 +49,13 @@ func watch(_ invocation: Invocation) throws -> Int32 {
       try format.checkMachines(among: known.map(\.name))
     }
     let line = StatusLine(format, of: shown, isForWaybar: arguments.has("--waybar"))
-    return try watch(request, line)
+    return try printForStatusBar(request, line)
   }
   if !invocation.asJSON, !arguments.has("--lines"), let terminal = Terminal() {
     return try WatchScreen(terminal, request).show()
   }
   let lines = WatchedLines(request, asJSON: invocation.asJSON)
-  return try untilUnread(request, of: request.machines) { try lines.take($0) }
+  return try followUntilUnread(request, of: request.machines) { try lines.take($0) }
 }
 
 /// Warns if there is no machine of this name: a later configuration may have it.
@@ -76,7 +76,7 @@ private func checkIsKnown(_ machine: Machine, _ arguments: Arguments) throws {
 /// bar that was killed, because the watch may have nothing to write for hours.
 ///
 /// - Parameter retries: whether to try again after an error, such as an invalid reply, or to throw.
-private func untilUnread(
+private func followUntilUnread(
   _ request: WatchRequest, of machines: Set<Machine>?, retries: Bool = false,
   _ take: @escaping (Update) throws -> Void
 ) throws -> Int32 {
@@ -142,9 +142,9 @@ private final class WatchedLines {
 }
 
 /// Prints a line whenever a status bar should show another text, until the bar closes the output.
-private func watch(_ request: WatchRequest, _ line: StatusLine) throws -> Int32 {
+private func printForStatusBar(_ request: WatchRequest, _ line: StatusLine) throws -> Int32 {
   var (line, hasBegun) = (line, false)
-  return try untilUnread(request, of: line.followed, retries: request.mayWait) { update in
+  return try followUntilUnread(request, of: line.followed, retries: request.mayWait) { update in
     if case .disconnected(let reason) = update {
       guard request.mayWait else { throw reason }
       if !hasBegun {

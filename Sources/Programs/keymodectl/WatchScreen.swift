@@ -11,18 +11,19 @@ final class WatchScreen {
   private let request: WatchRequest
   private let run: MainLoop<Int32>
   private var view: WatchView
-  /// Whether the view has taken the terminal. The first update takes it, so that an earlier error
-  /// is shown as a message, not behind an empty screen.
+  /// Whether the view has entered the terminal. It does so at the first update, so that an earlier
+  /// error is shown as a message, not behind an empty screen.
   private var isOpen = false
-  private var shown: [TerminalText] = []
-  /// Draws again when a shown duration changes.
-  private var clock: EventSource?
+  private var shownLines: [TerminalText] = []
+  /// Goes off when a shown duration changes.
+  private var redrawTimer: EventSource?
 
   init(_ terminal: Terminal, _ request: WatchRequest) throws(SystemError) {
     (self.terminal, self.request) = (terminal, request)
     run = try MainLoop()
     view = WatchView(
-      directory: request.directory, machine: request.machine, advice: advice(request.directory))
+      directory: request.directory, machine: request.machine,
+      advice: startAdvice(for: request.directory))
   }
 
   /// Shows the live view until the user ends it.
@@ -36,7 +37,7 @@ final class WatchScreen {
     let typed = try terminal.input.map { input in
       try loop.addIO(input, .readable) { [self] _ in readKey(from: input) }
     }
-    clock = try loop.addTimer { [self] in draw() }
+    redrawTimer = try loop.addTimer { [self] in draw() }
     let daemon = try loop.follow(request.directory, of: request.machines) { [self] update in
       run.perform { try take(update.get()) }
     }
@@ -50,7 +51,7 @@ final class WatchScreen {
       if case .permissionDenied = reason {
         // The view says how to start a daemon, but not how to get the permission.
         if isOpen { terminal.leave() }
-        (isOpen, shown) = (false, [])
+        (isOpen, shownLines) = (false, [])
         return tellOfWaiting(reason)
       }
     }
@@ -82,7 +83,7 @@ final class WatchScreen {
 
   /// Draws all lines, because the screen's content is unknown.
   private func redraw() {
-    shown = []
+    shownLines = []
     draw()
   }
 
@@ -93,12 +94,12 @@ final class WatchScreen {
     let keys = terminal.input == nil ? "Ctrl+C quits" : "q quits, Ctrl+Z stops, fg continues"
     let lines = view.lines(
       columns: size.columns, rows: size.rows, isColored: isColored, keys: keys, at: now)
-    if lines != shown { terminal.show(lines) }
-    shown = lines
+    if lines != shownLines { terminal.show(lines) }
+    shownLines = lines
     if let left = view.timeToNext(at: now) {
-      clock?.set(after: .microseconds(left))
+      redrawTimer?.set(after: .microseconds(left))
     } else {
-      clock?.disable()
+      redrawTimer?.disable()
     }
   }
 }

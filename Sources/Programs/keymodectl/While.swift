@@ -7,7 +7,7 @@ import Terminal
 /// states.
 func runWhile(_ invocation: Invocation) throws -> Int32 {
   let arguments = invocation.arguments
-  let command = arguments.afterDashes ?? []
+  let command = arguments.operandsAfterDashes ?? []
   let operands = Array(invocation.operands.dropLast(command.count))
   // Checked first: without '--', the words of the command would be refused as conditions.
   if command.isEmpty, !operands.isEmpty {

@@ -51,7 +51,7 @@ do {
   case .noDaemon, .noAnswer, .connectionLost: status = ExitStatus.noDaemon
   case .permissionDenied, .refused(name: "org.varlink.service.PermissionDenied", _):
     status = ExitStatus.permissionDenied
-  case .badReply, .refused, .failed, .cancelled: status = ExitStatus.no
+  case .badReply, .refused, .failed, .cancelled: status = ExitStatus.failed
   }
 } catch let errors as ConfigurationErrors {
   complain(errors, isLocated: errors.errors.first?.mark != nil)
@@ -63,6 +63,6 @@ do {
   status = ExitStatus.done
 } catch {
   complain("\(error)")
-  status = ExitStatus.no
+  status = ExitStatus.failed
 }
 exit(status)

@@ -37,7 +37,7 @@ let help: TerminalText = """
 func run() throws {
   let arguments = try Arguments(
     try commandLine(), flags: ["--check", "--print-config", "--version", "--help"],
-    options: ["--config", "--recording", "--speed", "--socket-dir"], lists: ["--device"],
+    options: ["--config", "--recording", "--speed", "--socket-dir"], repeatable: ["--device"],
     short: ["-h": "--help", "-V": "--version"])
   if arguments.has("--help") { return try Output.print(help.fitted) }
   if arguments.has("--version") { return try Output.print("keymoded \(keymodedVersion)") }
@@ -83,7 +83,7 @@ func printConfiguration(_ path: String?) throws {
 
 /// Where the daemon's keys come from.
 func source(_ arguments: Arguments) throws(UsageError) -> Daemon.Source {
-  let devices = arguments.list("--device")
+  let devices = arguments.values(of: "--device")
   guard let file = arguments["--recording"] else {
     guard arguments["--speed"] == nil else { throw UsageError("--speed needs --recording") }
     return devices.isEmpty ? .allKeyboards : .devices(devices)
@@ -114,5 +114,5 @@ do {
   exit(ExitStatus.done)
 } catch {
   complain("\(error)")
-  exit(ExitStatus.no)
+  exit(ExitStatus.failed)
 }

@@ -18,7 +18,7 @@ public struct Arguments: Sendable {
   /// The arguments that are not options, in order.
   public private(set) var operands: [String] = []
   /// The operands after the first `--`; `nil` if there is no `--`.
-  public private(set) var afterDashes: [String]?
+  public private(set) var operandsAfterDashes: [String]?
   private var values: [String: [String]] = [:]
   private var flags: Set<String> = []
 
@@ -27,13 +27,13 @@ public struct Arguments: Sendable {
   /// - Parameters:
   ///   - flags: the names of options without a value, with their dashes.
   ///   - options: the names of options with a value, with their dashes.
-  ///   - lists: the names of options with a value that may be given several times.
+  ///   - repeatable: the names of options with a value that may be given several times.
   ///   - short: what short options stand for, such as `-h` for `--help`.
   /// - Throws: for an unknown option, a missing or superfluous value, or one of `options` that is
   ///   given twice.
   public init(
     _ arguments: some Sequence<String>, flags knownFlags: Set<String>, options: Set<String>,
-    lists: Set<String> = [], short: [String: String] = [:]
+    repeatable: Set<String> = [], short: [String: String] = [:]
   ) throws(UsageError) {
     var rest = Array(arguments)[...]
     while let argument = rest.popFirst() {
@@ -42,7 +42,7 @@ public struct Arguments: Sendable {
         continue
       }
       if argument == "--" {
-        afterDashes = Array(rest)
+        operandsAfterDashes = Array(rest)
         operands += rest
         return
       }
@@ -52,15 +52,15 @@ public struct Arguments: Sendable {
       if knownFlags.contains(name) {
         guard parts.count == 1 else { throw UsageError("option '\(name)' takes no value") }
         flags.insert(name)
-      } else if options.contains(name) || lists.contains(name) {
+      } else if options.contains(name) || repeatable.contains(name) {
         let value = parts.count == 2 ? String(parts[1]) : rest.popFirst()
         guard let value, !value.isEmpty else { throw UsageError("option '\(name)' needs a value") }
-        guard lists.contains(name) || values[name] == nil else {
+        guard repeatable.contains(name) || values[name] == nil else {
           throw UsageError("option '\(name)' is given twice")
         }
         values[name, default: []].append(value)
       } else {
-        let known = knownFlags.union(options).union(lists).sorted()
+        let known = knownFlags.union(options).union(repeatable).sorted()
         let hint = nearest(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
         throw UsageError("unknown option '\(name)'\(hint)")
       }
@@ -77,5 +77,5 @@ public struct Arguments: Sendable {
   public subscript(_ option: String) -> String? { values[option]?.first }
 
   /// All values that were given to this option, in order.
-  public func list(_ option: String) -> [String] { values[option] ?? [] }
+  public func values(of option: String) -> [String] { values[option] ?? [] }
 }

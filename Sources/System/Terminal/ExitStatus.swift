@@ -2,8 +2,8 @@
 public enum ExitStatus {
   /// All went well.
   public static let done: Int32 = 0
-  /// The answer is no, or the system refused something.
-  public static let no: Int32 = 1
+  /// The answer is no, or an operation failed.
+  public static let failed: Int32 = 1
   /// The arguments are invalid.
   public static let usage: Int32 = 2
   /// There is no daemon, or it does not answer.

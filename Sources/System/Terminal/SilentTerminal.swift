@@ -4,8 +4,8 @@ import Glibc
 /// the next program.
 public final class SilentTerminal {
   private let descriptor: Int32
-  private var before = termios()
-  private var isTaken = false
+  private var formerSettings = termios()
+  private var isEntered = false
 
   /// The terminal of this descriptor, which stays open; `nil` if the descriptor is no terminal.
   public init?(_ descriptor: Int32) {
@@ -23,9 +23,9 @@ public final class SilentTerminal {
   /// Turns off echo, line editing and flow control. Ctrl+C and Ctrl+Z keep working. Does nothing in
   /// the background, where the terminal belongs to another program.
   public func enter() {
-    guard !isTaken, isInForeground, tcgetattr(descriptor, &before) == 0 else { return }
-    isTaken = true
-    var changed = before
+    guard !isEntered, isInForeground, tcgetattr(descriptor, &formerSettings) == 0 else { return }
+    isEntered = true
+    var changed = formerSettings
     changed.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | IEXTEN)
     // Otherwise a press of Ctrl+S would stop the output.
     changed.c_iflag &= ~tcflag_t(IXON)
@@ -34,11 +34,11 @@ public final class SilentTerminal {
 
   /// In the foreground, discards what was typed since ``enter()``, and restores the settings.
   public func leave() {
-    guard isTaken else { return }
-    isTaken = false
+    guard isEntered else { return }
+    isEntered = false
     guard isInForeground else { return }
     tcflush(descriptor, TCIFLUSH)
-    tcsetattr(descriptor, TCSANOW, &before)
+    tcsetattr(descriptor, TCSANOW, &formerSettings)
   }
 
   /// Stops this process, as SIGTSTP does. Meanwhile the terminal has its former settings.

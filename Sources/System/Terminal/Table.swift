@@ -19,7 +19,7 @@ public enum Table {
       let line = row.enumerated().map { column, text in
         column + 1 < row.count ? padded(text, widths[column]) : text
       }.joined(separator: "  ")
-      return line.count <= width ? "\(line)" : "\(line.prefix(width - 1))\(Sign.cut)"
+      return line.count <= width ? "\(line)" : "\(line.prefix(width - 1))\(Sign.ellipsis)"
     }
   }
 }

@@ -4,7 +4,7 @@ import System
 /// The terminal on standard output, and its alternate screen for drawing.
 public final class Terminal {
   private let silentInput = SilentTerminal(STDIN_FILENO)
-  private var isTaken = false
+  private var isEntered = false
 
   /// The terminal; `nil` if standard output is not a terminal, or `TERM` is unset or `dumb`.
   public init?() {
@@ -28,18 +28,18 @@ public final class Terminal {
 
   /// Switches to the alternate screen without a cursor, and silences the input.
   public func enter() {
-    guard !isTaken else { return }
+    guard !isEntered else { return }
     // Stops this program in the background, where the kernel stops programs that change settings.
     if silentInput?.isInForeground == false { raise(SIGTTOU) }
-    isTaken = true
+    isEntered = true
     silentInput?.enter()
     write("\u{1b}[?1049h\u{1b}[?25l")
   }
 
   /// Restores the main screen, the cursor and the input.
   public func leave() {
-    guard isTaken else { return }
-    isTaken = false
+    guard isEntered else { return }
+    isEntered = false
     write("\u{1b}[?25h\u{1b}[?1049l")
     silentInput?.leave()
   }

@@ -3,13 +3,13 @@ import System
 /// Why a text is not a valid time.
 public enum DurationFault: Error {
   /// The text is not a decimal number with a unit.
-  case noTime
+  case malformed
   /// The text is a number without a unit.
   case noUnit
   /// The time is finer than a microsecond, or has more than six digits after the point.
   case tooFine
   /// The time is longer or shorter than allowed.
-  case outside
+  case outOfRange
 }
 
 extension Duration {
@@ -22,13 +22,13 @@ extension Duration {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = text[number.endIndex...]
     guard let scale = Self.units.first(where: { $0.name == unit })?.size else {
-      throw unit.isEmpty && !number.isEmpty ? .noUnit : .noTime
+      throw unit.isEmpty && !number.isEmpty ? .noUnit : .malformed
     }
     let parts = number.split(separator: ".", omittingEmptySubsequences: false)
-    guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { throw .noTime }
-    guard parts[0].count <= 12, let whole = Int64(parts[0]) else { throw .outside }
+    guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { throw .malformed }
+    guard parts[0].count <= 12, let whole = Int64(parts[0]) else { throw .outOfRange }
     // A fraction adds less than one unit.
-    guard whole < Int64.max / scale else { throw .outside }
+    guard whole < Int64.max / scale else { throw .outOfRange }
     var microseconds = whole * scale
     if parts.count == 2 {
       guard parts[1].count <= 6, let digits = Int64(parts[1]) else { throw .tooFine }
@@ -37,7 +37,7 @@ extension Duration {
       microseconds += digits * scale / divisor
     }
     self = .microseconds(microseconds)
-    guard range.contains(self) else { throw .outside }
+    guard range.contains(self) else { throw .outOfRange }
   }
 
   /// The units in microseconds, the largest first.

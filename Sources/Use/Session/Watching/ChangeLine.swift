@@ -9,7 +9,7 @@ public enum ChangeLine {
   /// - Parameter time: the time to show; by default the time of the change.
   public static func text(of change: Change, at time: Time? = nil) -> TerminalText {
     // The width counts characters as they are shown.
-    let step = printable("\(change.from) \(Sign.right) \(change.to)")
+    let step = printable("\(change.from) \(Sign.rightArrow) \(change.to)")
     let parts = [
       text(time ?? change.time), padded(change.machine.rawValue, 8), padded(step, 35),
       printable(change.event),

@@ -86,7 +86,7 @@ extension WatchView {
     ]
     let history = rows.map { row in
       let column = row.machine.map(column) ?? clock
-      let event = hasEvents ? row.event.map { " \(Sign.left) \($0)" } : nil
+      let event = hasEvents ? row.event.map { " \(Sign.leftArrow) \($0)" } : nil
       return line([
         (0, hasClock ? row.clock : "", .faint), (column, row.text, row.look),
         (column + printable(row.text).count, event ?? "", .faint),
@@ -109,7 +109,7 @@ extension WatchView {
       let room = columns - width
       guard room > 0 else { break }
       let text = printable(text)
-      let shown = text.count <= room ? text : text.prefix(room - 1) + Sign.cut
+      let shown = text.count <= room ? text : text.prefix(room - 1) + Sign.ellipsis
       width += shown.count
       let isPlain = !isColored || look == .plain
       line = isPlain ? "\(line)\(shown)" : "\(line)\u{1b}[\(look.rawValue)m\(shown)\u{1b}[m"
