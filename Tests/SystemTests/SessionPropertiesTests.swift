@@ -97,7 +97,7 @@ struct SessionPropertiesTests {
     var session = locked()
     session.rememberLock()
     // logind may be so slow after its start that its first answers do not come in time.
-    if isLost { session.lose() }
+    if isLost { session.unfollow() }
     #expect(session.follow(Self.path) == isLost)
     #expect(session.take(allProperties: properties(isLocked: false)) == .absent(.locked))
     #expect(session.take(allProperties: properties(isLocked: false)) == .absent(.locked))
@@ -110,7 +110,7 @@ struct SessionPropertiesTests {
   func unlockedEarly() {
     var session = locked()
     session.rememberLock()
-    session.lose()
+    session.unfollow()
     #expect(session.follow(Self.path) == true)
     #expect(session.take(changedProperties: change(isLocked: false)) == nil)
     #expect(session.take(allProperties: properties(isLocked: false)) == .inFront)
@@ -119,12 +119,12 @@ struct SessionPropertiesTests {
   @Test("a lock lasts also if logind ends while nothing tells of the session")
   func forgottenUnseen() {
     var session = locked()
-    session.lose()
+    session.unfollow()
     session.rememberLock()
     #expect(session.follow(Self.path) == true)
     #expect(session.take(allProperties: properties(isLocked: false)) == .absent(.locked))
     #expect(session.take(changedProperties: change(isLocked: false)) == .inFront)
-    session.lose()
+    session.unfollow()
     session.rememberLock()
     #expect(session.follow(Self.path) == true)
     #expect(session.take(allProperties: properties(isLocked: false)) == .inFront)
@@ -133,7 +133,7 @@ struct SessionPropertiesTests {
   @Test("a lock that logind has not forgotten is what logind says")
   func known() {
     var session = locked()
-    session.lose()
+    session.unfollow()
     #expect(session.follow(Self.path) == true)
     #expect(session.take(allProperties: properties(isLocked: false)) == .inFront)
   }

@@ -3,7 +3,7 @@ import Glibc
 import System
 import Terminal
 
-/// `keymodectl recipe [NAME]`: installs a recipe as a drop-in, or lists all.
+/// `keymodectl recipe [NAME]`: installs or removes a recipe, a drop-in, or lists all recipes.
 func recipe(_ invocation: Invocation) throws -> Int32 {
   let (arguments, operands) = (invocation.arguments, invocation.operands)
   let recipes = try installedRecipes()

@@ -49,7 +49,7 @@ private final class StateWait {
     case .states(let states, _):
       absence = nil
       if conditions.hold({ states[$0] }) { run.end(ExitStatus.done) }
-    case .unknown(.noDaemon(let reason)): try lose(reason)
+    case .unknown(.noDaemon(let reason)): try loseDaemon(reason)
     case .unknown(.sessionNotInFront): break
     }
     if hasExpired { finish() }
@@ -68,7 +68,7 @@ private final class StateWait {
     if let absence, absence.mayPass { run.fail(absence) } else { run.end(ExitStatus.failed) }
   }
 
-  private func lose(_ reason: ClientError) throws {
+  private func loseDaemon(_ reason: ClientError) throws {
     // A slow daemon is waited for only if the user set a timeout.
     let isAwaited =
       if case .noAnswer = reason { invocation.timeout != nil } else { reason.mayPass }

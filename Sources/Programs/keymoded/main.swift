@@ -33,7 +33,7 @@ let help: TerminalText = """
   its configuration again.
   """
 
-/// Runs the daemon until a signal ends it.
+/// Does what the arguments ask for: usually, runs the daemon until a signal ends it.
 func run() throws {
   let arguments = try Arguments(
     try commandLine(), flags: ["--check", "--print-config", "--version", "--help"],

@@ -10,7 +10,6 @@ public final class ControlGroup {
   /// Opened at once: killing must work even if no more files can be opened later.
   private let killFile: FileDescriptor
 
-  /// The descriptor of the group's folder.
   var folderDescriptor: Int32 { folder.number }
 
   /// The descriptor to wait on for `EPOLLPRI`: it is ready from each change of ``isPopulated``

@@ -1,4 +1,4 @@
-/// A value of D-Bus, of a type that calls to systemd or their answers use.
+/// A value of D-Bus. Types that this project does not need are ``other``.
 public indirect enum BusValue: Hashable, Sendable {
   case bool(Bool)
   case uint32(UInt32)

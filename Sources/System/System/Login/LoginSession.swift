@@ -91,8 +91,8 @@ public final class LoginSession {
   /// logind's ID of the session that this process was in at first: the process may move to a unit.
   private let ownSessionID = ServiceManager.ofThisProcess(sd_pid_get_session)
   private var bus: Bus?
-  // The closures have this object `unowned`: it owns the timer and the slots that call them. An
-  // answer may come when it is gone, so `ask` and `inhibitSleep` have it `weak`.
+  // The closures hold this object `unowned`, because it owns the timer and slots that call them.
+  // An answer may come after the end of this object, so `ask` and `inhibitSleep` hold it `weak`.
   /// The slots that last as long as the connection, and those of the present session.
   private var slots: [BusSlot] = []
   private var sessionSlots: [BusSlot] = []
@@ -137,14 +137,14 @@ public final class LoginSession {
     do throws(SystemError) {
       let bus = try Bus(.system, on: loop)
       slots = [
-        try bus.whenLost { [unowned self] in lose() },
+        try bus.whenLost { [unowned self] in disconnect() },
         // Most of these signals tell that a session began or ended.
         try bus.signals(Login1.signals(of: Login1.manager, at: Login1.path)) {
           [unowned self] _ in find()
         },
         // logind ended, or was restarted.
         try bus.whenOwnerChanges(of: Login1.name) { [unowned self] owner in
-          if owner != nil { begin() } else { forget() }
+          if owner != nil { begin() } else { loseLogind() }
         },
       ]
       if choice == .ofSeat {
@@ -164,26 +164,26 @@ public final class LoginSession {
       begin()
     } catch {
       // No socket of the bus means no logind: the socket exists even while nothing listens on it.
-      if presenceByLogind == nil, error.code == ENOENT { update(.inFront) } else { lose() }
+      if presenceByLogind == nil, error.code == ENOENT { update(.inFront) } else { disconnect() }
     }
   }
 
   /// The connection is lost. Until the next one, nothing tells of the session, so it counts as
   /// absent.
-  private func lose() {
+  private func disconnect() {
     // A new round, so that the errors which end the connection's calls are ignored.
     round += 1
     isAsleep = false
     update(.absent(.noAnswer))
     (slots, sessionSlots, bus) = ([], [], nil)
     sleepInhibitor = nil
-    session.lose()
+    session.unfollow()
     retry?.set(after: .seconds(5))
   }
 
   /// logind has ended. The session counts as absent until logind is back. A lock that logind
   /// reported is remembered.
-  private func forget() {
+  private func loseLogind() {
     round += 1
     isAsleep = false
     session.rememberLock()
@@ -260,7 +260,7 @@ public final class LoginSession {
         endSession()
         update(.absent(.noSession))
       case let path?: follow(path)
-      case nil: lose()
+      case nil: disconnect()
       }
     }
   }
@@ -281,7 +281,7 @@ public final class LoginSession {
       endSession()
       update(.absent(.noSession))
     // logind may not have answered in time, or is about to start.
-    case .failure: if Self.isLogindRunning { lose() } else { update(.inFront) }
+    case .failure: if Self.isLogindRunning { disconnect() } else { update(.inFront) }
     }
     return nil
   }
@@ -326,7 +326,7 @@ public final class LoginSession {
 
   private func endSession() {
     sessionSlots = []
-    session.lose()
+    session.unfollow()
   }
 }
 

@@ -49,11 +49,11 @@ final class ScreenSavers {
     do throws(SystemError) {
       let bus = try Bus(.session, on: loop)
       self.bus = bus
-      slots = [try bus.whenLost { [unowned self] in lose() }]
+      slots = [try bus.whenLost { [unowned self] in disconnect() }]
       for kind in Self.kinds { try follow(kind, on: bus) }
       hasConnected = true
     } catch {
-      if hasConnected { return lose() }
+      if hasConnected { return disconnect() }
       // Without a bus, the session has no screen saver to follow.
       (slots, bus) = ([], nil)
       for kind in Self.kinds { isActiveByKind[kind] = false }
@@ -62,7 +62,7 @@ final class ScreenSavers {
   }
 
   /// The connection is lost. Until the next one, nothing is known of the screen savers.
-  private func lose() {
+  private func disconnect() {
     (slots, bus, isActiveByKind, owners) = ([], nil, [:], [:])
     changed()
     retry?.set(after: .seconds(5))

@@ -56,7 +56,7 @@ struct SessionProperties {
 
   /// The connection is lost, or the session has ended. ``forgottenLock`` stays, because a restarted
   /// logind that is too slow to answer counts as a lost connection.
-  mutating func lose() { (path, properties) = (nil, nil) }
+  mutating func unfollow() { (path, properties) = (nil, nil) }
 
   /// Remembers a lock that logind forgets, because it has ended.
   mutating func rememberLock() {
