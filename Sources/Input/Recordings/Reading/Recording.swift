@@ -52,12 +52,12 @@ public struct Recording: ~Copyable {
   /// The same fault. Its message names the format too, if that was detected, or if the file looks
   /// like another format than the user named.
   public func explained(_ fault: RecordingError) -> RecordingError {
-    guard let reading = files.first(where: { $0.name == fault.file })?.reading else { return fault }
-    return RecordingError("\(fault.message) (\(reading))", file: fault.file, line: fault.line)
+    guard let hint = files.first(where: { $0.name == fault.file })?.formatHint else { return fault }
+    return RecordingError("\(fault.message) (\(hint))", file: fault.file, line: fault.line)
   }
 
   /// The files from which no input has been read so far.
-  public var unused: [String] { files.filter { !$0.isUsed }.map(\.name) }
+  public var unusedFiles: [String] { files.filter { !$0.isUsed }.map(\.name) }
 
   /// The faults that have been skipped so far.
   public var skipped: SkippedFaults {
