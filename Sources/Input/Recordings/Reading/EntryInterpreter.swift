@@ -87,7 +87,7 @@ struct EntryInterpreter {
   }
 
   // A recording of another program does not tell which devices are nodes of one keyboard. Devices
-  // with the same ids count as such, even in several files; so do all without a description.
+  // with the same ids count as such nodes, even in several files; so do all without a description.
 
   private static let undescribed = -1
 

@@ -49,7 +49,7 @@ public struct Recording: ~Copyable {
     }
   }
 
-  /// The same fault. Its message names the format too, if that was detected, or if the file looks
+  /// The fault with the format in its message, if the format was detected, or if the file looks
   /// like another format than the user named.
   public func explained(_ fault: RecordingError) -> RecordingError {
     guard let hint = files.first(where: { $0.name == fault.file })?.formatHint else { return fault }

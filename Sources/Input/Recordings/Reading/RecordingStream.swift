@@ -21,7 +21,7 @@ final class RecordingStream: BatchStream {
   /// The size in bytes; `nil` for standard input and pipes, which can be read only once.
   let size: Int?
 
-  /// What explains a fault: the format, if it was detected by content, or if the content looks like
+  /// A hint for messages: the format, if it was detected by content, or if the content looks like
   /// another format than the user named.
   let formatHint: String?
 
