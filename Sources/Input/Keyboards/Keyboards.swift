@@ -125,7 +125,7 @@ public final class Keyboards {
       // Opening devices may take long, so the keys that were pressed before are served first.
       ready()
       do throws(SystemError) {
-        try openSelected()
+        try applySelection()
       } catch {
         reports.append(.failed(error))
       }
@@ -136,7 +136,7 @@ public final class Keyboards {
     watch = Watch(
       loop: loop, continuation: continuation, ledTimer: ledTimer, consoles: consoles,
       finder: finder)
-    try openSelected()
+    try applySelection()
     if !followingNewcomers { watch?.finder = nil }
     nextInputs.append(.allOpened(at: Self.now))
     hasStarted = true
@@ -149,7 +149,7 @@ public final class Keyboards {
   public func follow(_ selection: Selection) throws(SystemError) {
     self.selection = selection
     nodesWithoutRole = [:]
-    try openSelected()
+    try applySelection()
   }
 
   /// Removes and returns the reports since the last call.
@@ -181,7 +181,7 @@ public final class Keyboards {
 extension Keyboards {
   /// Opens the devices that are present, selected and not open. With `Selection.all`, it also
   /// closes those that are no longer selected.
-  private func openSelected() throws(SystemError) {
+  private func applySelection() throws(SystemError) {
     switch selection {
     // Any of the paths may be a link that has only now been created.
     case .named(let paths):

@@ -81,7 +81,7 @@ extension KeyCode {
   }()
 }
 
-/// The name in small letters without underscores.
+/// The name in lower-case letters, without underscores.
 private func folded(_ name: String) -> String {
   String(name.lowercased().filter { $0 != "_" })
 }

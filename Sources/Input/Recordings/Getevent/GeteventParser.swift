@@ -31,7 +31,7 @@ struct GeteventParser: EntryParser {
   /// or the descriptor of a HID device, which may be any text.
   private var section = Section.events
 
-  private enum Section { case events, description, descriptor }
+  private enum Section { case events, description, hidDescriptor }
 
   /// The most devices, removed ones included. The kernel has at most this many at a time.
   private static let mostDevices = 1024
@@ -74,7 +74,7 @@ struct GeteventParser: EntryParser {
     if words.skip("remove device ") { return remove(words) }
     isRecognized = isRecognized || line.begins(with: "add device ")
     if words.skip("HID descriptor: ") {
-      section = .descriptor
+      section = .hidDescriptor
     } else if Self.descriptionStarts.contains(where: { words.skip($0) }) {
       section = .description
     } else if isEvent(fields) {
@@ -83,7 +83,7 @@ struct GeteventParser: EntryParser {
       throw LineFault("an event without a time: getevent needs -t")
     } else {
       guard
-        !words.hasMore || section == .descriptor && line.withoutIndentation.count < line.count
+        !words.hasMore || section == .hidDescriptor && line.withoutIndentation.count < line.count
           || section == .description && Self.isList(words)
       else { throw Self.unknownLine }
     }

@@ -12,7 +12,7 @@ enum Entry {
   case ids(DeviceIDs?, device: Int)
   /// The device is a node of the physical device with this number in the file.
   case parent(UInt16, device: Int)
-  /// Events of the device were lost; its next report has the differences that were found then.
+  /// Events of the device were lost. Its next report has the keys that differ from before.
   case lost(device: Int)
   /// The next report of the device is a release that a grab hid.
   case missed(device: Int)
