@@ -26,7 +26,7 @@ public struct Recording: ~Copyable {
     // Opens the files first: Swift 6.0 cannot throw once some properties of `self` are set.
     let files = try paths.indices.map { index throws(RecordingError) in
       try RecordingStream(
-        paths[index], format, number: index, of: paths.count, isLenient: isLenient, warn: warnOnce)
+        paths[index], format, index: index, of: paths.count, isLenient: isLenient, warn: warnOnce)
     }
     self.files = files
     merge = StreamMerge(files)

@@ -42,11 +42,11 @@ final class RecordingStream: BatchStream {
   ///
   /// - Parameters:
   ///   - format: its format; `nil` to detect it.
-  ///   - number: its index among the files of the recording.
+  ///   - index: its index among the files of the recording.
   ///   - isLenient: whether faults are skipped and counted.
   ///   - warn: takes warnings, the same one possibly several times.
   init(
-    _ path: String, _ format: RecordingFormat?, number: Int, of files: Int, isLenient: Bool,
+    _ path: String, _ format: RecordingFormat?, index: Int, of files: Int, isLenient: Bool,
     warn: @escaping (RecordingError) -> Void
   ) throws(RecordingError) {
     // All that throws comes first: Swift 6.0 cannot throw once some properties are set.
@@ -69,7 +69,7 @@ final class RecordingStream: BatchStream {
     formatHint = format == detected ? nil : other.map { "read as \(used.rawValue)\($0)" }
     parser = used.parser
     reader = EntryReader(
-      input, recordSize: parser.recordSize, EntryInterpreter(file: number, of: files, used),
+      input, recordSize: parser.recordSize, EntryInterpreter(file: index, of: files, used),
       isLenient: isLenient)
   }
 
