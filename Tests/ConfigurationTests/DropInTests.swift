@@ -247,7 +247,7 @@ struct DropInTests {
       ("c.yml", "no"), ("d.yaml~", "no"), (".e.yaml", "no"), ("README", "no"),
     ] { _ = try folder.write("k.yaml.d/\(name)", text) }
     #expect(
-      try ConfigurationText.all(of: main).map(\.name)
+      try ConfigurationText.withDropIns(at: main).map(\.name)
         == [main] + ["10", "B", "b"].map { "\(main).d/\($0).yaml" })
     let settings = try Configuration.load(main).settings
     #expect((settings.debounce, settings.shift.timeout) == (.milliseconds(3), .seconds(1)))

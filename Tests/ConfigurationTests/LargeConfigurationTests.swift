@@ -88,7 +88,7 @@ struct ManyErrorsTests {
     }
     let errors = ConfigurationErrors([ConfigurationText(name: "k.yaml", bytes: [])], faults)
     #expect(errors.errors.compactMap(\.mark?.line) == Array(1...20))
-    #expect(errors.omitted == 980)
+    #expect(errors.omittedCount == 980)
     #expect(made == 20)
   }
 }

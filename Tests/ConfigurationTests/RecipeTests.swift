@@ -91,7 +91,7 @@ struct RecipeTests {
       atPath: "\(main).d", withIntermediateDirectories: false)
     for name in ["a", "c"] { _ = try folder.write("k.yaml.d/\(name).yaml", "# \(name)") }
     func names(_ name: String, _ text: String?) throws -> [String] {
-      try ConfigurationText.all(of: main, if: "\(main).d/\(name).yaml", had: text).map {
+      try ConfigurationText.withDropIns(at: main, if: "\(main).d/\(name).yaml", had: text).map {
         "\($0.name.split(separator: "/").last ?? "") \(String(decoding: $0.bytes, as: UTF8.self))"
       }
     }

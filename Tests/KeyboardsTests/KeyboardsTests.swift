@@ -36,7 +36,7 @@ struct KeyboardsTests {
     }
     keyboards = Keyboards(
       selection,
-      in: DeviceFinder.Places(nodes: "\(folder.path)/input", udev: "\(folder.path)/udev"))
+      in: DeviceFinder.Paths(nodes: "\(folder.path)/input", udevControl: "\(folder.path)/udev"))
     read = {
       var batch = Batch()
       keyboards?.read(into: &batch)

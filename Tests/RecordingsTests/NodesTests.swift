@@ -150,7 +150,7 @@ struct NodesTests {
       }
       let path = "\(folder.path)/\(isPlain)"
       let file = try RecordingFile(path, devices, parents: isPlain ? [0, 0] : [0, 1], remarks: [])
-      file.write(filter.take(Batch(inputs)) { _, _ in [] })
+      file.add(filter.take(Batch(inputs)) { _, _ in [] })
       try file.flush()
       try file.finish()
       let text = try String(contentsOfFile: path, encoding: .utf8)

@@ -60,7 +60,7 @@ struct Outcome: Equatable {
           devices.append(device.order)
         }
       }
-      unused = recording.unused
+      unused = recording.unusedFiles
       skipped = (recording.skipped.count, recording.skipped.first)
     } catch {
       self.error = named(error)

@@ -55,7 +55,7 @@ struct RecordedGrabTests {
         path, Array(repeating: description, count: devices.count),
         parents: devices.map { isPlain ? $0.parent ?? $0.order : $0.order }, remarks: [])
       for (index, batch) in batches.enumerated() {
-        file.write(filter.take(batch) { keysUp(index, $0, $1) })
+        file.add(filter.take(batch) { keysUp(index, $0, $1) })
         try file.flush()
       }
       try file.finish()

@@ -58,7 +58,7 @@ struct RecordingFileTests {
     let header = try text()
     #expect(header.hasPrefix("# a remark\nversion: 1\nndevices: 1\n"))
     #expect(header.hasSuffix("  events:\n"))
-    file.write([try press(0, at: 1_000_000)])
+    file.add([try press(0, at: 1_000_000)])
     #expect(try text() == header)
     try file.flush()
     let reports = try text().dropFirst(header.count)
@@ -73,7 +73,7 @@ struct RecordingFileTests {
   func severalDevices() throws {
     let file = try RecordingFile(path, [device("a"), device("b"), device("c")], remarks: [])
     for (time, section) in [(1, 1), (2, 0), (3, 1)] as [(Int64, Int)] {
-      file.write([try press(section, at: time * 1_000_000)])
+      file.add([try press(section, at: time * 1_000_000)])
       try file.flush()
     }
     let before = try text()
@@ -103,7 +103,7 @@ struct RecordingFileTests {
   func occupied() throws {
     _ = try folder.write("recording.2", "precious")
     let file = try RecordingFile(path, [device("a"), device("b")], remarks: [])
-    file.write([try press(1, at: 1_000_000)])
+    file.add([try press(1, at: 1_000_000)])
     try file.flush()
     #expect(try !text().contains("/dev/b"))
     try file.finish()

@@ -52,7 +52,7 @@ struct WriterTests {
   func libinput() throws {
     let folder = try TemporaryFolder()
     let file = try RecordingFile("\(folder.path)/x", [keyboard], remarks: ["a remark"])
-    file.write(try inputs())
+    file.add(try inputs())
     try file.flush()
     #expect(
       try String(contentsOfFile: "\(folder.path)/x", encoding: .utf8) == """

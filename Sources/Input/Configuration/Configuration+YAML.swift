@@ -68,13 +68,13 @@ extension Configuration {
     return [
       "  table:", "    replaces: true", "    initial: \(scalar(table.name(of: table.initial)))",
     ] + list("    states:", table.stateNames) + list("    events:", table.sentEventNames)
-      + section("    rows:", rowLines(of: table, all: false).map { "      \($0)" })
+      + section("    rows:", rowLines(of: table, allStates: false).map { "      \($0)" })
   }
 
   /// The lines for the rows of a table, below the names of their states.
   ///
-  /// - Parameter isAll: whether states without a row have a line, too.
-  private func rowLines(of table: StateTable, all isAll: Bool) -> [String] {
+  /// - Parameter allStates: whether states without a row have a line, too.
+  private func rowLines(of table: StateTable, allStates: Bool) -> [String] {
     let rows = Dictionary(grouping: table.rows, by: \.state)
     return table.stateNames.flatMap { state -> [String] in
       let timeout = table.timeout(ofStateNamed: state).map {
@@ -83,7 +83,7 @@ extension Configuration {
       let lines =
         (rows[state] ?? []).map { "  \(scalar($0.event)): \(scalar($0.next))" }
         + [timeout].compactMap(\.self)
-      return lines.isEmpty && !isAll ? [] : section("\(scalar(state)):", lines)
+      return lines.isEmpty && !allStates ? [] : section("\(scalar(state)):", lines)
     }
   }
 
@@ -95,7 +95,7 @@ extension Configuration {
         "  \(scalar(machine.name.rawValue)):",
         "    initial: \(scalar(table.name(of: table.initial)))",
       ]
-        + section("    rows:", rowLines(of: table, all: true).map { "      \($0)" })
+        + section("    rows:", rowLines(of: table, allStates: true).map { "      \($0)" })
         + section("    bindings:", bindingLines(of: index).map { "      \($0)" })
     }
     return section("machines:", machines)

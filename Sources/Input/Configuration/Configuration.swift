@@ -30,14 +30,14 @@ public struct Configuration: Hashable, Sendable {
   /// The default settings, which apply if there is no file.
   public init() {}
 
-  /// Reads the file at `path` and its drop-ins; see ``ConfigurationText/all(of:mayWait:)``. Throws
-  /// the reason if a file cannot be read, otherwise the errors in the files.
+  /// Reads the file at `path` and its drop-ins; see ``ConfigurationText/withDropIns(at:mayWait:)``.
+  /// Throws the reason if a file cannot be read, otherwise the errors in the files.
   ///
   /// - Parameter warn: receives the warnings about valid files; see ``init(merging:warn:)``.
   public static func load(
     _ path: String?, mayWait: Bool = false, warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) -> Configuration {
-    try Configuration(merging: try ConfigurationText.all(of: path, mayWait: mayWait), warn: warn)
+    try Self(merging: try ConfigurationText.withDropIns(at: path, mayWait: mayWait), warn: warn)
   }
 
   /// Parses the text of one file, and throws its errors. The errors call the file `file`.
@@ -49,7 +49,7 @@ public struct Configuration: Hashable, Sendable {
 
   /// Merges files, and throws the errors in them.
   ///
-  /// - Parameter warn: if there are no errors, receives the first ``ConfigurationErrors/limit``
+  /// - Parameter warn: without errors, receives the first ``ConfigurationErrors/mostErrors``
   ///   warnings, a line each: about valid settings that the user probably did not mean.
   public init(
     merging files: [ConfigurationText], warn: (TerminalText) -> Void = { _ in }
@@ -74,7 +74,7 @@ public struct Configuration: Hashable, Sendable {
     // If one file is not YAML, the names that it adds would be reported as unknown in the others.
     if let root, reader.faults.isEmpty { reader.read(root) }
     guard reader.faults.isEmpty else { throw ConfigurationErrors(files, reader.faults) }
-    for warning in reader.warnings.first(ConfigurationErrors.limit) {
+    for warning in reader.warnings.sortedPrefix(ConfigurationErrors.mostErrors) {
       let mark = warning.mark
       let file = files[mark.file].name
       warn("\(file):\(mark.line):\(mark.column): warning: \(warning.message())")

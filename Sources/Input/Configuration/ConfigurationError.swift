@@ -21,28 +21,28 @@ public struct ConfigurationError: Error, Hashable, TerminalTextConvertible {
 /// The errors in a configuration, in the order of its files; never empty.
 public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
   /// The most errors that are reported; further ones are only counted.
-  public static let limit = 20
+  public static let mostErrors = 20
 
-  /// The first errors, at most ``limit``.
+  /// The first errors, at most ``mostErrors``.
   public let errors: [ConfigurationError]
   /// How many further errors there are.
-  public let omitted: Int
+  public let omittedCount: Int
 
   init(file: String, _ message: String) {
     errors = [ConfigurationError(file: file, mark: nil, message: message, excerpt: nil)]
-    omitted = 0
+    omittedCount = 0
   }
 
   init(_ files: [ConfigurationText], _ faults: [Fault]) {
     var texts: [Int: [Substring]] = [:]
-    errors = faults.first(Self.limit).map { fault in
+    errors = faults.sortedPrefix(Self.mostErrors).map { fault in
       let (mark, file) = (fault.mark, files[fault.mark.file])
       let text = texts[mark.file] ?? splitLines(of: file.bytes[...])
       texts[mark.file] = text
       return ConfigurationError(
         file: file.name, mark: mark, message: fault.message(), excerpt: mark.excerpt(of: text))
     }
-    omitted = faults.count - errors.count
+    omittedCount = faults.count - errors.count
   }
 
   /// A line for each error and, if errors were omitted, a line with their number.
@@ -55,9 +55,9 @@ public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
   }
 
   private var omission: [TerminalText] {
-    guard omitted > 0, let file = errors.first?.file else { return [] }
+    guard omittedCount > 0, let file = errors.first?.file else { return [] }
     let place: TerminalText = errors.last?.file == file ? "\(file): " : ""
-    return ["\(place)\(omitted) more error\(omitted == 1 ? "" : "s")"]
+    return ["\(place)\(omittedCount) more error\(omittedCount == 1 ? "" : "s")"]
   }
 }
 
@@ -90,7 +90,7 @@ struct Fault {
 extension [Fault] {
   /// The first `count` faults in the order of the files. Faults at the same position stay in the
   /// order in which they were found.
-  func first(_ count: Int) -> [Fault] {
+  func sortedPrefix(_ count: Int) -> [Fault] {
     let sorted = enumerated().sorted { ($0.element.mark, $0.offset) < ($1.element.mark, $1.offset) }
     return sorted.prefix(count).map(\.element)
   }

@@ -41,12 +41,12 @@ extension ConfigurationReader {
     }
     read.sort { $0.machine.name < $1.machine.name }
     configuration.settings.machines += read.map(\.machine)
-    let areTablesRight = faults.count == faultsBefore
+    let areTablesValid = faults.count == faultsBefore
     for (index, one) in read.enumerated() {
       guard let bindings = one.bindings else { continue }
       readBindings(bindings, of: 1 + index, each: "event of \(one.machine.name)")
     }
-    return areTablesRight
+    return areTablesValid
   }
 
   private mutating func machineName(_ node: Node) -> String? {

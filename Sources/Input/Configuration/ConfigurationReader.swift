@@ -40,12 +40,12 @@ struct ConfigurationReader {
       of: root, "the configuration",
       known: ["shift", "keyboard", "machines", "devices", "debounce", "leds", "locks"])
     if let shift = sections["shift"] { readShift(shift) }
-    let isKeyboardKnown = sections["keyboard"].map { readKeyboard($0) } ?? true
-    let areMachinesKnown = sections["machines"].map { readMachines($0) } ?? true
+    let isKeyboardValid = sections["keyboard"].map { readKeyboard($0) } ?? true
+    let areMachinesValid = sections["machines"].map { readMachines($0) } ?? true
     if let devices = sections["devices"] { readDevices(devices) }
     if let debounce = sections["debounce"] { readDebounce(debounce) }
     // The names in `leds` are states, and the tables may add states.
-    if isKeyboardKnown, areMachinesKnown, let leds = sections["leds"] { readLEDs(leds) }
+    if isKeyboardValid, areMachinesValid, let leds = sections["leds"] { readLEDs(leds) }
     readLocks(sections["locks"], leds: sections["leds"])
   }
 

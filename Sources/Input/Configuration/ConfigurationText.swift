@@ -15,7 +15,7 @@ public struct ConfigurationText: Hashable, Sendable {
   /// How many drop-ins a file may have.
   public static let mostDropIns = 100
 
-  /// The file with this name and text; drops the mark that Windows puts before UTF-8.
+  /// The file with this name and text; drops the byte order mark of Windows.
   public init(name: String, bytes: [UInt8]) {
     self.name = name
     self.bytes = Array(bytes.dropFirst(bytes.starts(with: "\u{feff}".utf8) ? 3 : 0))
@@ -30,8 +30,8 @@ public struct ConfigurationText: Hashable, Sendable {
   /// files together are larger than ``sizeLimit``.
   ///
   /// - Parameter mayWait: whether the file may be one that the call waits for, such as a pipe.
-  public static func all(
-    of path: String?, mayWait: Bool = false
+  public static func withDropIns(
+    at path: String?, mayWait: Bool = false
   ) throws(ConfigurationErrors) -> [ConfigurationText] {
     let main = path ?? Configuration.systemPath
     var files: [ConfigurationText] = []

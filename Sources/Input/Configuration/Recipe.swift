@@ -23,12 +23,12 @@ public struct Recipe: Sendable {
   public var summary: String {
     let comment = text.split(separator: "\n").prefix { $0.hasPrefix("#") }
       .map { $0.drop { "# ".contains($0) } }.joined(separator: " ")
-    return comment.places(of: ". ").first.map { "\(comment[..<$0.lowerBound])." } ?? comment
+    return comment.occurrences(of: ". ").first.map { "\(comment[..<$0.lowerBound])." } ?? comment
   }
 
   /// The key or chord of its first binding, without `Any` and the timing; `nil` without bindings.
   public var key: String? {
-    guard let bindings = text.places(of: "bindings:").first,
+    guard let bindings = text.occurrences(of: "bindings:").first,
       let list = text[bindings.upperBound...].firstIndex(of: "[")
     else { return nil }
     let first = text[text.index(after: list)...].prefix { !",]".contains($0) }
@@ -45,7 +45,7 @@ public struct Recipe: Sendable {
     }
     var result = text
     // Replaces from the end, so that the earlier places stay valid.
-    for place in text.places(of: own).reversed() {
+    for place in text.occurrences(of: own).reversed() {
       let (before, after) = (text[..<place.lowerBound], text[place.upperBound...])
       guard !isInName(before.last), !isInName(after.first) else { continue }
       let isWhole = key.contains("+") && before.hasSuffix("Any+")
@@ -76,20 +76,20 @@ public struct Recipe: Sendable {
 
 extension String {
   /// Where `text` occurs in this string, in order.
-  fileprivate func places(of text: String) -> [Range<Index>] {
+  fileprivate func occurrences(of text: String) -> [Range<Index>] {
     indices.filter { self[$0...].hasPrefix(text) }.map { $0..<index($0, offsetBy: text.count) }
   }
 }
 
 extension ConfigurationText {
-  /// What ``all(of:mayWait:)`` would return if the drop-in `name` had this text. `nil` stands for a
+  /// What ``withDropIns(at:mayWait:)`` would return if the drop-in `name` had this text. `nil` is a
   /// drop-in that does not exist.
-  public static func all(
-    of path: String?, if name: String, had text: String?
+  public static func withDropIns(
+    at path: String?, if name: String, had text: String?
   ) throws(ConfigurationErrors) -> [ConfigurationText] {
     let new = text.map { [ConfigurationText(name: name, bytes: Array($0.utf8))] } ?? []
     // The main file stays first, because the others' names begin with its name.
-    let files = (try all(of: path).filter { $0.name != name } + new).sorted {
+    let files = (try withDropIns(at: path).filter { $0.name != name } + new).sorted {
       $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
     }
     let size = files.reduce(0) { $0 + $1.bytes.count }

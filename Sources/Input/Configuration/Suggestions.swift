@@ -9,7 +9,7 @@ func unknownName(_ name: String, _ kind: String, among known: [String]) -> Strin
     return "a machine of your own has no '\(name)': its states are the names below 'rows:', "
       + "its events those in the rows"
   }
-  if kind == "setting", let place = place(of: name) { return "'\(name)' belongs below \(place)" }
+  if kind == "setting", let place = section(of: name) { return "'\(name)' belongs below \(place)" }
   if kind.hasPrefix("event"), let event = known.first, KeyCode(writtenAs: name) != nil {
     return "'\(name)' is a key: write the event first, such as '\(event): [\(name)]'"
   }
@@ -33,7 +33,7 @@ func colonHint(_ text: String) -> String {
 }
 
 /// Where a setting or an event belongs, such as `'keyboard:'`; `nil` for any other name.
-private func place(of name: String) -> String? {
+private func section(of name: String) -> String? {
   switch name {
   case _ where SettingNames.shift.contains(name): "'shift:'"
   case _ where SettingNames.devices.contains(name): "'devices:'"

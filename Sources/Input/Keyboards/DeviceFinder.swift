@@ -30,9 +30,9 @@ final class DeviceFinder {
   }
 
   /// The folder of the nodes, and a file that exists while udev runs.
-  struct Places {
+  struct Paths {
     var nodes = "/dev/input"
-    var udev = "/run/udev/control"
+    var udevControl = "/run/udev/control"
   }
 
   private enum Backend {
@@ -42,24 +42,24 @@ final class DeviceFinder {
 
   /// How long after the first report the nodes are listed: nodes that appear together need one
   /// listing.
-  private static let patience = Duration.milliseconds(10)
+  private static let listingDelay = Duration.milliseconds(10)
 
   private let backend: Backend
 
   /// Calls `changed`, from the loop, after nodes appeared or changed: the permissions of a node may
   /// be set late. Watches from now on, so that a later ``forEachPresent(_:)`` misses no node.
   init(
-    _ loop: EventLoop, in places: Places, changed: @escaping () -> Void
+    _ loop: EventLoop, in paths: Paths, changed: @escaping () -> Void
   ) throws(SystemError) {
     let timer = try loop.addTimer(handler: changed)
     // A later report does not delay the timer: otherwise many reports could delay it for ever.
-    let report = { if !timer.isEnabled { timer.set(after: Self.patience) } }
+    let report = { if !timer.isEnabled { timer.set(after: Self.listingDelay) } }
     // If udev runs, waits for its message, because udev has applied its rules by then: a node that
     // the rules exclude must not even be opened.
-    if access(places.udev, F_OK) == 0 {
+    if access(paths.udevControl, F_OK) == 0 {
       backend = .udev(try DeviceMonitor(loop, changed: report))
     } else {
-      backend = .folder(try FolderMonitor(loop, path: places.nodes, changed: report))
+      backend = .folder(try FolderMonitor(loop, path: paths.nodes, changed: report))
     }
   }
 

@@ -7,9 +7,9 @@ extension Keyboards {
   /// After this many events, at the next end of a frame, the other devices are served.
   private static let eventsPerTurn = 64
 
-  /// The end of a device waits for the events of other devices, for at most this many reads. They
-  /// return more events than the kernel keeps for a device.
-  private static let mostDelays = 64
+  /// The end of a device waits for the events of other devices, for at most this many reads. So
+  /// many reads return more events than the kernel keeps for a device.
+  private static let mostDelayingReads = 64
 
   /// A key is read at most this long after its time stamp, in microseconds. The kernel takes far
   /// less, and the delay is too short to notice.
@@ -18,7 +18,7 @@ extension Keyboards {
   /// The first and the last delay before the kernel is asked for the LEDs, in microseconds. Each
   /// delay begins when the one before ends. Most desktops have switched the LEDs after the first
   /// delay, but Xorg takes a second and more for a switch of consoles.
-  private static let lockDelays: ClosedRange<Int64> = 50_000...3_200_000
+  private static let ledDelays: ClosedRange<Int64> = 50_000...3_200_000
 
   /// The time on the clock that stamps the keys.
   public static var now: Time { Time(microseconds: microsecondsSinceBoot()) }
@@ -51,17 +51,17 @@ extension Keyboards {
   ///   have been handed over, and its ``Batch/noInputBefore`` is earlier by ``lateness``.
   public func read(into batch: inout Batch) {
     let (limit, ended) = readAll()
-    waiting.take(upTo: limit, into: &pending)
+    waiting.take(upTo: limit, into: &nextInputs)
     reached = limit
     letGo(ended)
-    if asksForLEDs, !isMoreLeft { askForLEDs(at: limit) }
+    if asksForLEDs, !mayHaveUnread { askForLEDs(at: limit) }
     // Both arrays keep their memory. For few elements, `removeAll` would take longer.
-    swap(&batch.inputs, &pending)
-    while !pending.isEmpty { pending.removeLast() }
+    swap(&batch.inputs, &nextInputs)
+    while !nextInputs.isEmpty { nextInputs.removeLast() }
     batch.reached = limit
     batch.noInputBefore = Time(microseconds: limit.microseconds - Self.lateness)
     // Events in `waiting` or in libevdev's queue do not make a descriptor readable.
-    if !waiting.isEmpty || isMoreLeft { watch?.continuation.callSoon() }
+    if !waiting.isEmpty || mayHaveUnread { watch?.continuation.callSoon() }
   }
 
   /// Reads all devices that have something to read.
@@ -73,33 +73,33 @@ extension Keyboards {
     // A single device is read without asking whether it is ready.
     let isAlone = followed.count == 1
     if !isAlone { watch?.loop.findReady() }
-    isMoreLeft = false
+    mayHaveUnread = false
     for index in followed.indices
-    where isAlone || followed[index].hasMore || isReady(followed[index].device) {
+    where isAlone || followed[index].mayHaveUnread || isReady(followed[index].device) {
       switch read(at: index, after: limit) {
-      case .drained: followed[index].hasMore = false
+      case .drained: followed[index].mayHaveUnread = false
       case .more:
-        followed[index].hasMore = true
-        isMoreLeft = true
+        followed[index].mayHaveUnread = true
+        mayHaveUnread = true
         if let last = waiting.lastTime(of: index) { limit = min(limit, last) }
       case .ended(let error):
         // Reads the device until it is let go: the kernel may not report its end again.
-        followed[index].hasMore = true
+        followed[index].mayHaveUnread = true
         ended.append((followed[index].id, error))
       }
     }
     return (limit, ended)
   }
 
-  /// Lets go of the devices that have ended. For up to ``mostDelays`` reads, they wait until the
-  /// earlier events of other devices have taken effect.
+  /// Lets go of the devices that have ended. For up to ``mostDelayingReads`` reads, they wait until
+  /// the earlier events of other devices have taken effect.
   private func letGo(_ ended: [Ended]) {
-    if !ended.isEmpty, isMoreLeft || !waiting.isEmpty, delayedEnds < Self.mostDelays {
-      delayedEnds += 1
-      isMoreLeft = true
+    if !ended.isEmpty, mayHaveUnread || !waiting.isEmpty, delayingReads < Self.mostDelayingReads {
+      delayingReads += 1
+      mayHaveUnread = true
       return
     }
-    delayedEnds = 0
+    delayingReads = 0
     for (id, error) in ended {
       guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
       letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
@@ -111,29 +111,29 @@ extension Keyboards {
     asksForLEDs = false
     for keyboard in followed {
       guard let report = keyboard.device.changedLEDs() else { continue }
-      pending.append(.leds(keyboard.id, report, at: time))
+      nextInputs.append(.leds(keyboard.id, report, at: time))
     }
   }
 
   /// Asks for the lock LEDs after a short delay, and again after longer delays, because the desktop
   /// or the kernel switches the LEDs late.
   func askForLEDsSoon() {
-    askForLEDs(after: Self.lockDelays.lowerBound)
+    askForLEDs(after: Self.ledDelays.lowerBound)
   }
 
   /// Asks for the lock LEDs at the next read, and again later unless this was the last time.
-  func lockDelayHasPassed() {
+  func ledDelayHasPassed() {
     asksForLEDs = true
-    if lockDelay < Self.lockDelays.upperBound { askForLEDs(after: 4 * lockDelay) }
+    if ledDelay < Self.ledDelays.upperBound { askForLEDs(after: 4 * ledDelay) }
   }
 
   private func askForLEDs(after delay: Int64) {
-    lockDelay = delay
-    watch?.lockTimer.set(at: UInt64(clamping: Self.now.microseconds + delay))
+    ledDelay = delay
+    watch?.ledTimer.set(at: UInt64(clamping: Self.now.microseconds + delay))
   }
 
   private func isReady(_ device: InputDevice) -> Bool {
-    watch?.loop.isReady(device.fileDescriptor) ?? true
+    watch?.loop.isReady(device.descriptor) ?? true
   }
 
   private func read(at index: Int, after past: Time) -> Outcome {

@@ -34,30 +34,30 @@ public final class Keyboards {
   @exclusivity(unchecked) var followed: [FollowedDevice] = []
 
   /// Whether the last read may have left events of some device unread.
-  var isMoreLeft = false
+  var mayHaveUnread = false
 
   /// Inputs that were read but not handed over yet, by the indices of ``followed``.
   @exclusivity(unchecked) var waiting = FrameQueues()
 
   /// The inputs of the next batch. Devices that come or go between two batches add inputs here; a
   /// read adds all others.
-  @exclusivity(unchecked) var pending: [Controller.Input] = []
+  @exclusivity(unchecked) var nextInputs: [Controller.Input] = []
   @exclusivity(unchecked) private var reports: [Report] = []
 
   /// How many devices get a second descriptor when opened; see ``InputDevice/prepareForKeysUp()``.
   /// People have fewer devices. If a program makes hundreds, clients need the descriptors.
-  private static let mostPrepared = 64
+  private static let mostPreparedDevices = 64
 
   /// How many reads in a row have delayed the end of a device.
-  var delayedEnds = 0
+  var delayingReads = 0
 
   /// How many devices were ever opened and followed.
   private var openedCount = 0
-  private let places: DeviceFinder.Places
+  private let paths: DeviceFinder.Paths
   private(set) var watch: Watch?
-  private var unopened: [String: SystemError] = [:]
+  private var openingErrors: [String: SystemError] = [:]
   /// The nodes of devices that have no role, with the status of each node when it was opened.
-  private var unused: [String: NodeStatus] = [:]
+  private var nodesWithoutRole: [String: NodeStatus] = [:]
   private var leds = LEDCommand()
   /// Whether the devices that were present at the start are open.
   private var hasStarted = false
@@ -70,7 +70,7 @@ public final class Keyboards {
   /// program's grab hides events of LEDs too.
   var asksForLEDs = false
   /// The delay after which the kernel is asked next, or was asked last, in microseconds.
-  var lockDelay: Int64 = 0
+  var ledDelay: Int64 = 0
 
   /// What ties the keyboards to an event loop, from ``start(on:followingNewcomers:ready:)`` on.
   struct Watch {
@@ -78,19 +78,19 @@ public final class Keyboards {
     /// Calls `ready` although no descriptor is readable.
     let continuation: EventSource
     /// Asks for the lock LEDs some time after a press of a lock key.
-    let lockTimer: EventSource
-    /// Sets `lockTimer` after a switch of consoles.
+    let ledTimer: EventSource
+    /// Sets `ledTimer` after a switch of consoles.
     let consoles: ConsoleWatch?
     var finder: DeviceFinder?
   }
 
   /// Keyboards without devices; ``start(on:followingNewcomers:ready:)`` finds them.
   public convenience init(_ selection: Selection) {
-    self.init(selection, in: DeviceFinder.Places())
+    self.init(selection, in: DeviceFinder.Paths())
   }
 
-  init(_ selection: Selection, in places: DeviceFinder.Places) {
-    (self.selection, self.places) = (selection, places)
+  init(_ selection: Selection, in paths: DeviceFinder.Paths) {
+    (self.selection, self.paths) = (selection, paths)
   }
 
   /// The devices that are followed, in the order of opening, and their roles.
@@ -102,7 +102,7 @@ public final class Keyboards {
   public var keyboardCount: Int { followed.count { $0.role == .keyboard } }
 
   /// How many nodes that may be selected cannot be opened.
-  public var unopenedCount: Int { unopened.count }
+  public var unopenedCount: Int { openingErrors.count }
 
   /// Opens the selected devices that are present and, if `followingNewcomers`, those that appear
   /// later.
@@ -115,17 +115,17 @@ public final class Keyboards {
   ) throws(SystemError) {
     let continuation = try loop.addDeferred(handler: ready)
     continuation.setPriority(.first)
-    let lockTimer = try loop.addTimer { [unowned self] in
-      lockDelayHasPassed()
+    let ledTimer = try loop.addTimer { [unowned self] in
+      ledDelayHasPassed()
       ready()
     }
     let consoles = try? ConsoleWatch(loop) { [unowned self] in askForLEDsSoon() }
     // Unowned: the keyboards own the finder, so they outlive every call.
-    let finder = try DeviceFinder(loop, in: places) { [unowned self] in
+    let finder = try DeviceFinder(loop, in: paths) { [unowned self] in
       // Opening devices may take long, so the keys that were pressed before are served first.
       ready()
       do throws(SystemError) {
-        try openSelected()
+        try applySelection()
       } catch {
         reports.append(.failed(error))
       }
@@ -134,22 +134,22 @@ public final class Keyboards {
     // The loop reads keys before each client, so a key waits for at most one client.
     loop.serveUrgent = ready
     watch = Watch(
-      loop: loop, continuation: continuation, lockTimer: lockTimer, consoles: consoles,
+      loop: loop, continuation: continuation, ledTimer: ledTimer, consoles: consoles,
       finder: finder)
-    try openSelected()
+    try applySelection()
     if !followingNewcomers { watch?.finder = nil }
-    pending.append(.allOpened(at: Self.now))
+    nextInputs.append(.allOpened(at: Self.now))
     hasStarted = true
     ready()
   }
 
-  /// Changes the selection: closes the devices that are no longer selected, and opens those that
-  /// are selected now. The next ``read(into:)`` hands over their inputs. Throws if devices cannot
-  /// be listed.
+  /// Changes the selection, and opens the devices that are selected now. With `Selection.all`, it
+  /// also closes those that are no longer selected. The next ``read(into:)`` hands over their
+  /// inputs. Throws if devices cannot be listed.
   public func follow(_ selection: Selection) throws(SystemError) {
     self.selection = selection
-    unused = [:]
-    try openSelected()
+    nodesWithoutRole = [:]
+    try applySelection()
   }
 
   /// Removes and returns the reports since the last call.
@@ -179,9 +179,9 @@ public final class Keyboards {
 // MARK: - Coming and going
 
 extension Keyboards {
-  /// Opens the devices that are present, selected and not open, and closes those that are not
-  /// selected any more.
-  private func openSelected() throws(SystemError) {
+  /// Opens the devices that are present, selected and not open. With `Selection.all`, it also
+  /// closes those that are no longer selected.
+  private func applySelection() throws(SystemError) {
     switch selection {
     // Any of the paths may be a link that has only now been created.
     case .named(let paths):
@@ -201,20 +201,20 @@ extension Keyboards {
   /// Opens or closes the device of a node, as the selection says.
   private func follow(_ node: DeviceFinder.Node) {
     // A device that cannot be selected is not even opened.
-    let isHopeless = node.isIgnored || !selection.maySelect(node.kind)
+    let isExcluded = node.isIgnored || !selection.maySelect(node.kind)
     if let present = followedDevice(at: node.path) {
       let kind = node.kind ?? present.kind
-      let role = isHopeless ? nil : self.role(of: present.device, kind)
+      let role = isExcluded ? nil : self.role(of: present.device, kind)
       guard role != present.role else { return }
       // The role decides which keys the kernel delivers, so a device with a new role is reopened.
       letGo(present, .released(present.id, present.device))
     }
-    if isHopeless {
-      unopened[node.path] = nil
+    if isExcluded {
+      openingErrors[node.path] = nil
       return
     }
     // The kernel takes milliseconds to close a device, so one without a role is opened only once.
-    if let known = unused[node.path], known == NodeStatus(node.path, node.kind) { return }
+    if let known = nodesWithoutRole[node.path], known == NodeStatus(node.path, node.kind) { return }
     open(node.path, node.kind)
   }
 
@@ -248,25 +248,25 @@ extension Keyboards {
       let status = NodeStatus(path, kind)
       let kind = kind ?? DeviceKind(device.description)
       guard let role = self.role(of: device, kind) else {
-        (unopened[path], unused[path]) = (nil, status)
+        (openingErrors[path], nodesWithoutRole[path]) = (nil, status)
         return
       }
       if role == .pointer { try device.deliver(only: Range(KeyCode.pointerButtonNumbers)) }
       if role == .leds { try device.deliver(only: 0..<0) }
       try follow(device, kind, role)
-      unopened[path] = nil
+      openingErrors[path] = nil
     } catch {
       // The device has gone, perhaps since it was listed.
       if hasStarted, [ENOENT, ENODEV].contains(error.code) { return }
       // The same node can appear more than once; report the same error only once.
-      if unopened.updateValue(error, forKey: path) != error { reports.append(.failed(error)) }
+      if openingErrors.updateValue(error, forKey: path) != error { reports.append(.failed(error)) }
     }
   }
 
   private func follow(
     _ device: InputDevice, _ kind: DeviceKind, _ role: DeviceRole
   ) throws(SystemError) {
-    try watch?.loop.addUrgent(device.fileDescriptor)
+    try watch?.loop.addUrgent(device.descriptor)
     let id = DeviceID(order: openedCount, parent: parent(of: device))
     openedCount += 1
     var keyboard = FollowedDevice(
@@ -276,10 +276,10 @@ extension Keyboards {
     waiting.addQueue()
     reports.append(.followed(id, device))
     showLEDs(of: keyboard)
-    if followed.count <= Self.mostPrepared { device.prepareForKeysUp() }
-    pending.append(.opened(id, held: device.keysDown))
+    if followed.count <= Self.mostPreparedDevices { device.prepareForKeysUp() }
+    nextInputs.append(.opened(id, held: device.keysDown))
     if !device.lockLEDs.known.isEmpty {
-      pending.append(.leds(id, device.lockLEDs, at: hasStarted ? reached : nil))
+      nextInputs.append(.leds(id, device.lockLEDs, at: hasStarted ? reached : nil))
     }
   }
 
@@ -294,19 +294,19 @@ extension Keyboards {
     return followed[first].id.parent
   }
 
-  func letGo(_ keyboard: FollowedDevice, _ why: Report) {
-    watch?.loop.removeUrgent(keyboard.device.fileDescriptor)
+  func letGo(_ keyboard: FollowedDevice, _ report: Report) {
+    watch?.loop.removeUrgent(keyboard.device.descriptor)
     _ = keyboard.leds.show(LEDCommand())
     guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
     followed.remove(at: index)
     asksForLEDs = true
-    reports.append(why)
+    reports.append(report)
     let last = waiting.lastTime(of: index) ?? reached
-    pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: max(reached, last))]
+    nextInputs += waiting.removeQueue(index) + [.gone(keyboard.id, at: max(reached, last))]
   }
 }
 
-/// The identity, the time of the last change, also of permissions, and the kind of a node.
+/// What identifies a node, when the node or its permissions last changed, and its kind.
 private struct NodeStatus: Equatable {
   let device: dev_t
   let inode: ino_t
@@ -334,5 +334,5 @@ struct FollowedDevice {
   var held: [(key: KeyCode, since: Time)] = []
 
   /// Whether the last read may have left events unread.
-  var hasMore = false
+  var mayHaveUnread = false
 }

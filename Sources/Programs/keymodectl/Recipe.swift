@@ -27,7 +27,7 @@ func recipe(_ invocation: Invocation) throws -> Int32 {
   let file = "\(folder)/\(name).yaml"
   let text = isRemoval ? nil : recipe.text(with: key)
   do throws(ConfigurationErrors) {
-    let files = try ConfigurationText.all(of: arguments["--config"], if: file, had: text)
+    let files = try ConfigurationText.withDropIns(at: arguments["--config"], if: file, had: text)
     _ = try Configuration(merging: files) { writeToStandardError("\($0)\n") }
   } catch {
     complain("nothing was changed, because the configuration would be invalid:")

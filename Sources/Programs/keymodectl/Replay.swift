@@ -134,7 +134,7 @@ private func print(
     try output.line(
       ChangeLine.text(of: states, at: time, for: states.shown(withLocks: .off, .on)))
   }
-  let unused = recording.unused
+  let unused = recording.unusedFiles
   if recording.skipped.count > 0 || !unused.isEmpty { try output.flush() }
   complain(ofSkipped: recording)
   for file in unused { complain("no event of a key or an LED was read from '\(file)'") }

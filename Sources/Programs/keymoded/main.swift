@@ -62,7 +62,7 @@ func run() throws {
 
 /// Prints for each file that it is valid. Warnings go to standard error, as errors do.
 func checkConfiguration(_ path: String?) throws {
-  let files = try ConfigurationText.all(of: path)
+  let files = try ConfigurationText.withDropIns(at: path)
   _ = try Configuration(merging: files) { writeToStandardError("\($0)\n") }
   var output = Output()
   let main = path ?? Configuration.systemPath
@@ -73,7 +73,7 @@ func checkConfiguration(_ path: String?) throws {
 
 /// Prints the configuration as YAML, with the file of each setting in a comment.
 func printConfiguration(_ path: String?) throws {
-  let files = try ConfigurationText.all(of: path)
+  let files = try ConfigurationText.withDropIns(at: path)
   let lines = try Configuration.annotatedYAML(merging: files) { writeToStandardError("\($0)\n") }
   var output = Output()
   // The YAML escapes everything that a terminal would act on.

@@ -32,10 +32,10 @@ extension Node {
     guard groups.contains(path) else { return last }
     // Merges all files at once: merging two at a time would copy the result for each file.
     var merged: [(key: Node, values: [Node])] = []
-    var places: [String: (place: Int, file: Int)] = [:]
+    var indices: [String: (index: Int, file: Int)] = [:]
     for (file, node) in files.enumerated() where !node.isEmpty {
       guard case .mapping(let pairs) = node.content else { return node }
-      if path == "keyboard.table", node["replaces"]?.isYes == true { (merged, places) = ([], [:]) }
+      if path == "keyboard.table", node["replaces"]?.isYes == true { (merged, indices) = ([], [:]) }
       for pair in pairs { add(pair, of: file) }
     }
     let pairs = merged.compactMap { key, values in
@@ -49,12 +49,12 @@ extension Node {
       // A state has one row by time, whatever the time.
       let isByTime = path.hasSuffix(".rows.*") && pair.key.text?.hasPrefix("after ") == true
       if let name = isByTime ? "after" : pair.key.text {
-        if let (place, other) = places[name], other != file {
-          merged[place] = (pair.key, merged[place].values + [pair.value])
-          places[name] = (place, file)
+        if let (index, other) = indices[name], other != file {
+          merged[index] = (pair.key, merged[index].values + [pair.value])
+          indices[name] = (index, file)
           return
         }
-        places[name] = places[name] ?? (merged.count, file)
+        indices[name] = indices[name] ?? (merged.count, file)
       }
       merged.append((pair.key, [pair.value]))
     }

@@ -5,7 +5,7 @@ import Terminal
 extension Node {
   /// The longest scalar in a document, in bytes. Longer ones are refused, because some operations
   /// on a text take more than linear time.
-  static let maximumText = 256
+  static let longestScalar = 256
 
   /// Parses the YAML text of the file with this number.
   ///
@@ -79,8 +79,8 @@ struct Parser: ~Copyable {
     case YAML_SCALAR_EVENT:
       let scalar = event.data.scalar
       try refuse(anchor: scalar.anchor, tag: scalar.tag, at: mark)
-      guard scalar.length <= Node.maximumText else {
-        throw YAMLError("this text is longer than \(Node.maximumText) bytes", at: mark)
+      guard scalar.length <= Node.longestScalar else {
+        throw YAMLError("this text is longer than \(Node.longestScalar) bytes", at: mark)
       }
       let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
       let text = String(decoding: bytes, as: UTF8.self)

@@ -11,7 +11,7 @@ import Terminal
 /// may refuse to open a device for writing. All events of the second one are masked.
 public final class DeviceLEDs {
   private let device: InputDevice
-  private let all: LEDs
+  private let leds: LEDs
   private var descriptor: FileDescriptor?
   /// The LEDs that were switched on through this descriptor.
   private var on: LEDs = []
@@ -20,15 +20,15 @@ public final class DeviceLEDs {
   /// The LEDs of this device. None of them is set until ``show(_:)``.
   public init(of device: InputDevice) {
     self.device = device
-    all = device.leds
+    leds = device.leds
   }
 
   /// Switches the LEDs as `command` says. LEDs that this object switched on and that are not in
   /// ``LEDCommand/used`` any more are switched off.
   ///
-  /// - Returns: the error; `nil` if there was none, or the same one as before.
+  /// - Returns: the error; `nil` if there was none, the same one as before, or if the device is gone.
   public func show(_ command: LEDCommand) -> SystemError? {
-    let used = command.used.intersection(all)
+    let used = command.used.intersection(leds)
     if used.isEmpty, descriptor == nil {
       lastError = nil
       return nil
@@ -47,10 +47,10 @@ public final class DeviceLEDs {
     }
   }
 
-  /// Switches the LEDs `on` on and the rest of `some` off. The kernel ignores what changes nothing.
-  private func set(_ on: LEDs, of some: LEDs) throws(SystemError) {
+  /// Switches `on` on, and the rest of `affected` off. The kernel ignores LEDs that do not change.
+  private func set(_ on: LEDs, of affected: LEDs) throws(SystemError) {
     let number = try openDescriptor()
-    let changes = some.numbers.map {
+    let changes = affected.numbers.map {
       input_event(EV_LED, $0, on.contains(LEDs(number: $0)) ? 1 : 0)
     }
     // The last event is a SYN_REPORT, whose numbers are all 0.

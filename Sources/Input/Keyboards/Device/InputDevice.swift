@@ -24,7 +24,7 @@ public final class InputDevice {
     case gone
   }
 
-  private let descriptor: FileDescriptor
+  private let file: FileDescriptor
   let device: OpaquePointer
   /// The path at which it was opened.
   public let path: String
@@ -36,35 +36,35 @@ public final class InputDevice {
   private var delivered = 0..<KeyCode.max + 1
 
   /// Whether the frame that is being read has a key event already.
-  private var isInFrame = false
+  private var frameHasKey = false
 
   /// The lock LEDs that the device has, and those that were last reported as on.
   public private(set) var lockLEDs = LEDReport()
 
   /// A second descriptor, to ask the kernel which keys are down; opened when first needed.
-  private var observer: FileDescriptor?
+  private var queryDescriptor: FileDescriptor?
 
   /// Opens the device at `path`. Throws if it cannot be opened or is not an evdev node.
   public init(path: String) throws(SystemError) {
-    let descriptor = try FileDescriptor.opening(path, flags: O_RDONLY | O_NONBLOCK)
+    let file = try FileDescriptor.opening(path, flags: O_RDONLY | O_NONBLOCK)
     // Setting the clock flushes the kernel's buffer. Do it before libevdev reads which keys are
     // down; otherwise a press in between would be lost.
-    try InputDevice.checkCall(path, keymoded_stamp_with_boottime(descriptor.number))
+    try InputDevice.checkCall(path, keymoded_stamp_with_boottime(file.number))
     try InputDevice.checkCall(
-      path, keymoded_deliver_types(descriptor.number, 1 << UInt(EV_KEY) | 1 << UInt(EV_LED)))
+      path, keymoded_deliver_types(file.number, 1 << UInt(EV_KEY) | 1 << UInt(EV_LED)))
     let locks = Lock.allCases.reduce(into: LEDs()) { $0.formUnion($1.led) }
-    try InputDevice.checkCall(path, keymoded_deliver_leds(descriptor.number, UInt(locks.rawValue)))
+    try InputDevice.checkCall(path, keymoded_deliver_leds(file.number, UInt(locks.rawValue)))
     keymoded_silence_libevdev()
     var device: OpaquePointer?
-    try InputDevice.checkCall(path, libevdev_new_from_fd(descriptor.number, &device))
+    try InputDevice.checkCall(path, libevdev_new_from_fd(file.number, &device))
     guard let device else { throw SystemError("follow", path, code: ENOMEM) }
     self.device = device
     self.path = path
-    number = InputDevice.number(ofDevice: descriptor.number)
+    number = InputDevice.number(ofDevice: file.number)
     lockLEDs = LEDReport(LEDs(of: device).intersection(locks))
     lockLEDs.on = lockLEDs.known.intersection(
       LEDs(of: device) { libevdev_get_event_value(device, UInt32(EV_LED), $0) != 0 })
-    self.descriptor = descriptor
+    self.file = file
   }
 
   deinit { libevdev_free(device) }
@@ -75,7 +75,7 @@ public final class InputDevice {
   /// What has happened up to now is not returned by ``next()``, but counts in ``keysDown``.
   public func deliver(only codes: Range<UInt16>) throws(SystemError) {
     let (first, end) = (UInt32(codes.lowerBound), UInt32(codes.upperBound))
-    try InputDevice.checkCall(path, keymoded_deliver_keys(descriptor.number, first, end))
+    try InputDevice.checkCall(path, keymoded_deliver_keys(file.number, first, end))
     delivered = codes
     // Since the device was opened, other codes may have been queued.
     while true {
@@ -87,7 +87,7 @@ public final class InputDevice {
   }
 
   /// The descriptor to wait on for reading.
-  public var fileDescriptor: Int32 { descriptor.number }
+  public var descriptor: Int32 { file.number }
 
   /// The name that the device reports.
   public var name: String { String(cString: libevdev_get_name(device)) }
@@ -125,7 +125,7 @@ public final class InputDevice {
 
   /// Whether the device was removed, even if ``next()`` has not yet returned ``Reading/gone``.
   public var isGone: Bool {
-    var entry = pollfd(fd: descriptor.number, events: 0, revents: 0)
+    var entry = pollfd(fd: file.number, events: 0, revents: 0)
     return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
   }
 
@@ -154,21 +154,21 @@ public final class InputDevice {
       switch status {
       case Int32(LIBEVDEV_READ_STATUS_SYNC.rawValue):
         let time = time(of: event)
-        isInFrame = false
+        frameHasKey = false
         return .synchronized(synchronize(), at: time)
       case Int32(LIBEVDEV_READ_STATUS_SUCCESS.rawValue):
         if event.type == EV_SYN && event.code == SYN_REPORT {
-          isInFrame = false
+          frameHasKey = false
           return .frameEnd
         }
-        if event.type == EV_LED { return .led(reported(event), at: time(of: event)) }
+        if event.type == EV_LED { return .led(updateLEDs(by: event), at: time(of: event)) }
         // Key events with a value that the kernel does not define are ignored, as in recordings.
         guard event.type == EV_KEY, let key = KeyCode(event.code),
           let action = KeyEvent.Action(rawValue: event.value)
         else { continue }
-        defer { isInFrame = true }
+        defer { frameHasKey = true }
         return .key(
-          KeyEvent(time: time(of: event), key: key, action: action, continuesFrame: isInFrame))
+          KeyEvent(time: time(of: event), key: key, action: action, continuesFrame: frameHasKey))
       case -EAGAIN: return .drained
       case -ENODEV: return .gone
       case -EINTR: continue
@@ -177,7 +177,7 @@ public final class InputDevice {
     }
   }
 
-  private func reported(_ event: input_event) -> LEDReport {
+  private func updateLEDs(by event: input_event) -> LEDReport {
     let led = LEDs(number: event.code)
     let report = LEDReport(led, on: event.value != 0 ? led : [])
     lockLEDs.update(by: report)
@@ -192,7 +192,7 @@ public final class InputDevice {
   public func changedLEDs() -> LEDReport? {
     guard !lockLEDs.known.isEmpty, libevdev_has_event_pending(device) == 0 else { return nil }
     var bits: UInt16 = 0
-    guard keymoded_leds_on(descriptor.number, &bits) == 0 else { return nil }
+    guard keymoded_leds_on(file.number, &bits) == 0 else { return nil }
     let on = LEDs(rawValue: bits).intersection(lockLEDs.known)
     let changed = on.symmetricDifference(lockLEDs.on)
     guard !changed.isEmpty else { return nil }
@@ -217,9 +217,9 @@ public final class InputDevice {
   /// there are unread events, or if the kernel cannot be asked.
   public func keysUp(among keys: [KeyCode]) -> [KeyCode] {
     // `EVIOCGKEY` on the descriptor that is read from would flush its unread key events.
-    guard let observer = openObserver() else { return [] }
+    guard let queryDescriptor = openQueryDescriptor() else { return [] }
     var bits = [UInt8](repeating: 0, count: Int(KeyCode.max) / 8 + 1)
-    guard keymoded_keys_down(observer, &bits, UInt32(bits.count)) == 0 else { return [] }
+    guard keymoded_keys_down(queryDescriptor, &bits, UInt32(bits.count)) == 0 else { return [] }
     // Checked last: events from before the kernel's answer are pending by now.
     guard libevdev_has_event_pending(device) == 0 else { return [] }
     let up = keys.filter { bits[Int($0.number / 8)] & (1 << ($0.number % 8)) == 0 }
@@ -231,11 +231,11 @@ public final class InputDevice {
 
   /// Opens the second descriptor that ``keysUp(among:)`` needs. Later, this process may have no
   /// descriptor left, or may not be allowed to open the device.
-  public func prepareForKeysUp() { _ = openObserver() }
+  public func prepareForKeysUp() { _ = openQueryDescriptor() }
 
-  private func openObserver() -> Int32? {
-    if observer == nil { observer = try? openAgain(O_RDONLY) }
-    return observer?.number
+  private func openQueryDescriptor() -> Int32? {
+    if queryDescriptor == nil { queryDescriptor = try? openAgain(O_RDONLY) }
+    return queryDescriptor?.number
   }
 
   /// Opens another descriptor of the device, with all events masked: they do not wake the reader

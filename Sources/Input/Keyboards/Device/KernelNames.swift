@@ -16,13 +16,13 @@ extension KeyCode {
   public init?(name: String) {
     guard !name.utf8.contains(0) else { return nil }  // to C, the name would end there
     let code = libevdev_event_code_from_name(UInt32(EV_KEY), name)
-    guard let number = code >= 0 ? Int(code) : Self.otherNames[name] else { return nil }
+    guard let number = code >= 0 ? Int(code) : Self.namesMissingInLibevdev[name] else { return nil }
     self.init(number)
   }
 
   /// Names in the kernel's header that libevdev, or an older version of it, lacks: second names of
   /// keys, beginnings of ranges, and new keys.
-  static let otherNames = [
+  static let namesMissingInLibevdev = [
     "KEY_MIN_INTERESTING": 0x71, "KEY_HANGUEL": 0x7a, "KEY_SCREENLOCK": 0x98,
     "KEY_DIRECTION": 0x99, "KEY_DASHBOARD": 0xcc, "KEY_BRIGHTNESS_ZERO": 0xf4, "KEY_WIMAX": 0xf6,
     "BTN_MISC": 0x100, "BTN_MOUSE": 0x110, "BTN_JOYSTICK": 0x120, "BTN_GAMEPAD": 0x130,

@@ -68,7 +68,7 @@ extension KeyCode {
   /// The keys by their folded short names.
   private static let shortNames: [String: KeyCode] = {
     var keys: [String: KeyCode] = [:]
-    for name in otherNames.keys where name.hasPrefix("KEY_") {
+    for name in namesMissingInLibevdev.keys where name.hasPrefix("KEY_") {
       keys[folded(String(name.dropFirst(4)))] = KeyCode(name: name)
     }
     for (key, name) in kernelNames where name.hasPrefix("KEY_") {
@@ -81,7 +81,7 @@ extension KeyCode {
   }()
 }
 
-/// The name in small letters without underscores.
+/// The name in lower-case letters, without underscores.
 private func folded(_ name: String) -> String {
   String(name.lowercased().filter { $0 != "_" })
 }

@@ -47,8 +47,8 @@ enum KeyName {
     "`": "KEY_GRAVE", "[": "KEY_LEFTBRACE", "]": "KEY_RIGHTBRACE",
   ]
 
-  /// The name to show for a key: the short name, but the kernel's name for buttons, and for keys
-  /// that share their label with another key.
+  /// The name to show for a key: the short name; for buttons, and for keys that share their label
+  /// with another key, the kernel's name.
   static func short(ofKernelName name: String) -> String {
     if let pair = preferred.first(where: { $0.kernelName == name }) { return pair.name }
     guard name.hasPrefix("KEY_"), !missingOnPCs.contains(name) else { return name }

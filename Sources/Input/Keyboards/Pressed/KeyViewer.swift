@@ -16,15 +16,15 @@ public final class KeyViewer {
   /// Wakes the viewer to show that a key is not released.
   private var timer: EventSource?
   private var presses: KeyPresses
-  private var names: [DeviceID: String] = [:]
+  private var deviceNames: [DeviceID: String] = [:]
   /// The long holds that the user was warned of.
-  private var warned: Set<LongHold> = []
+  private var warnedHolds: Set<LongHold> = []
   /// Whether all keyboards that are present have been opened.
-  private var isStarted = false
+  private var hasStarted = false
   /// The error of the first keyboard that cannot be opened at the start.
-  private var refusal: SystemError?
+  private var openingError: SystemError?
   /// Why the lines can no longer be shown.
-  private var failure: SystemError?
+  private var outputError: SystemError?
 
   /// A viewer that has not opened anything.
   ///
@@ -53,22 +53,22 @@ public final class KeyViewer {
     terminal?.enter()
     defer { terminal?.leave() }
     try keyboards.start(on: loop) { [unowned self] in read() }
-    isStarted = true
-    guard keyboards.devices.count > 0 else { throw refusal ?? NoKeyboard() }
+    hasStarted = true
+    guard keyboards.devices.count > 0 else { throw openingError ?? NoKeyboard() }
     let count = keyboards.devices.count
     notify("reading \(count == 1 ? "1 device" : "\(count) devices"); Ctrl+C ends it")
-    if failure == nil { try loop.run() }
-    if let failure, failure.code != EPIPE { throw failure }
+    if outputError == nil { try loop.run() }
+    if let outputError, outputError.code != EPIPE { throw outputError }
   }
 
   private func read() {
     var batch = Batch()
     keyboards.read(into: &batch)
     let reports = keyboards.takeReports()
-    for case .followed(let id, let device) in reports { names[id] = device.name }
+    for case .followed(let id, let device) in reports { deviceNames[id] = device.name }
     for press in presses.take(batch, keysUp: { keyboards.keysUp(among: $0, on: $1) }) {
       show(press)
-      for hold in keyboards.longHolds where warned.insert(hold).inserted {
+      for hold in keyboards.longHolds where warnedHolds.insert(hold).inserted {
         notify(Self.warning(of: hold))
       }
     }
@@ -84,11 +84,11 @@ public final class KeyViewer {
   }
 
   private func show(_ press: PressedKey) {
-    guard failure == nil else { return }
+    guard outputError == nil else { return }
     do throws(SystemError) {
       try show(text(of: press))
     } catch {
-      failure = error
+      outputError = error
       loop.stop()
     }
   }
@@ -96,19 +96,19 @@ public final class KeyViewer {
   /// What happened to the key and, in a column of its own, the name of the device.
   private func text(of press: PressedKey) -> TerminalText {
     let padding = String(repeating: " ", count: max(0, 32 - press.text.count))
-    return "\(press.text)\(padding)  \(names[press.device] ?? "")"
+    return "\(press.text)\(padding)  \(deviceNames[press.device] ?? "")"
   }
 
   private func handle(_ report: Keyboards.Report) {
     switch report {
     case .followed: break
     case .gone(let id, let device), .released(let id, let device):
-      names[id] = nil
+      deviceNames[id] = nil
       notify("'\(device.name)' is gone")
     case .failed(let error):
-      if !isStarted { refusal = refusal ?? error }
+      if !hasStarted { openingError = openingError ?? error }
       // Without any device at the start, ``run()`` throws the first error instead.
-      if isStarted || keyboards.devices.count > 0 { notify("\(error)") }
+      if hasStarted || keyboards.devices.count > 0 { notify("\(error)") }
     case .failedLEDs: break  // A viewer switches no LEDs.
     }
   }

@@ -19,9 +19,9 @@ public struct KeyPresses {
 
   /// The keys that are down and whose presses were returned: since when, and whether it was
   /// reported that they are not released.
-  private var down: [Held: (since: Time, isReported: Bool)] = [:]
+  private var down: [DeviceKey: (since: Time, isReported: Bool)] = [:]
 
-  private struct Held: Hashable {
+  private struct DeviceKey: Hashable {
     let device: DeviceID
     let key: KeyCode
   }
@@ -95,9 +95,9 @@ public struct KeyPresses {
   ) -> PressedKey? {
     switch input {
     case .key(let device, let event) where press != nil:
-      down[Held(device: device, key: event.key)] = (event.time, false)
+      down[DeviceKey(device: device, key: event.key)] = (event.time, false)
     case .key(let device, let event) where event.action == .release:
-      guard let press = down.removeValue(forKey: Held(device: device, key: event.key)) else {
+      guard let press = down.removeValue(forKey: DeviceKey(device: device, key: event.key)) else {
         return nil
       }
       let time = event.time.microseconds &- press.since.microseconds
@@ -105,7 +105,7 @@ public struct KeyPresses {
       let hint = time < Self.shortestPress ? ": at once, so you cannot hold it to talk" : ""
       return PressedKey(
         device: device, text: "\(event.key.shortName), released after \(shown)\(hint)")
-    case .missedRelease(let device, let key, _): down[Held(device: device, key: key)] = nil
+    case .missedRelease(let device, let key, _): down[DeviceKey(device: device, key: key)] = nil
     case .synchronized(let device, _, _), .gone(let device, _):
       down = down.filter { $0.key.device != device }
     case .key, .opened, .allOpened, .leds, .client, .configured: break

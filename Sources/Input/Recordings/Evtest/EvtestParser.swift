@@ -25,9 +25,9 @@ struct EvtestParser: EntryParser {
     fields.skipSpace()
     guard fields.skip("type") else { return try parseSynchronization(&fields, time) }
     let type = try number(&fields, "type")
-    guard fields.skip(to: "code ") else { throw LineFault("an event without a code") }
+    guard fields.skip(past: "code ") else { throw LineFault("an event without a code") }
     let code = try number(&fields, "code")
-    guard fields.skip(to: ", value ") else { throw LineFault("an event without a value") }
+    guard fields.skip(past: ", value ") else { throw LineFault("an event without a value") }
     guard type == InputEvent.key || type == InputEvent.led || type == InputEvent.synchronization
     else {
       // These events are ignored. The values of scan codes among them are hexadecimal.
@@ -49,7 +49,7 @@ struct EvtestParser: EntryParser {
       listedType = words.decimal()
     } else if words.skip("Event code ") {
       guard listedType == Int64(InputEvent.led),
-        let code = words.decimal().flatMap(UInt16.init(exactly:)), words.skip(to: " state "),
+        let code = words.decimal().flatMap(UInt16.init(exactly:)), words.skip(past: " state "),
         let report = LEDReport(number: code, value: try words.value())
       else { return nil }
       return .leds(report, device: 0)
@@ -60,7 +60,7 @@ struct EvtestParser: EntryParser {
       guard line.firstOffset(of: "Event: time ") == nil else {
         throw LineFault("an event that does not begin with 'Event: time'")
       }
-      guard !words.hasMore || Self.others.contains(where: { words.skip($0) }) else {
+      guard !words.hasMore || Self.otherStarts.contains(where: { words.skip($0) }) else {
         throw LineFault("neither an event nor a line of evtest's header")
       }
     }
@@ -69,7 +69,7 @@ struct EvtestParser: EntryParser {
 
   /// How the other lines of evtest begin: the header, the question for a device, the box about a
   /// grab, and what evtest says when the device goes.
-  private static let others: [StaticString] = [
+  private static let otherStarts: [StaticString] = [
     "Input device ID: ", "Input device name: ", "Value ", "Min ", "Max ", "Fuzz ", "Flat ",
     "Resolution ", "Key repeat handling:", "Repeat type ", "Repeat code ", "Properties:",
     "Property type ", "Testing ... (interrupt to exit)", "No device specified, trying to scan ",

@@ -31,7 +31,7 @@ struct GeteventParser: EntryParser {
   /// or the descriptor of a HID device, which may be any text.
   private var section = Section.events
 
-  private enum Section { case events, description, descriptor }
+  private enum Section { case events, description, hidDescriptor }
 
   /// The most devices, removed ones included. The kernel has at most this many at a time.
   private static let mostDevices = 1024
@@ -41,22 +41,22 @@ struct GeteventParser: EntryParser {
     let time = try fields.skip(UInt8(ascii: "[")) ? time(&fields) : oldTime(&fields)
     let device = try device(&fields)
     guard let time else { return try parseOther(line, fields) }
-    guard let type = type(&fields) else { throw Self.unknown }
+    guard let type = type(&fields) else { throw Self.unknownLine }
     isRecognized = true
     if section != .events { section = .events }
     guard type == InputEvent.key || type == InputEvent.led || type == InputEvent.synchronization
     else {
-      guard fields.next() != nil, fields.next() != nil else { throw Self.unknown }
+      guard fields.next() != nil, fields.next() != nil else { throw Self.unknownLine }
       return nil
     }
     guard let code = try code(&fields, type) else {
       // Keys that only Android names, and LEDs that belong to no lock, do not matter here.
-      guard fields.next() != nil else { throw Self.unknown }
+      guard fields.next() != nil else { throw Self.unknownLine }
       return nil
     }
     var valueField = fields
     guard let value = value(&fields) else {
-      guard let field = valueField.next() else { throw Self.unknown }
+      guard let field = valueField.next() else { throw Self.unknownLine }
       throw LineFault("unknown event value \(quoted(field))")
     }
     if let more = fields.next(), !more.equals("rate") {
@@ -74,8 +74,8 @@ struct GeteventParser: EntryParser {
     if words.skip("remove device ") { return remove(words) }
     isRecognized = isRecognized || line.begins(with: "add device ")
     if words.skip("HID descriptor: ") {
-      section = .descriptor
-    } else if Self.descriptions.contains(where: { words.skip($0) }) {
+      section = .hidDescriptor
+    } else if Self.descriptionStarts.contains(where: { words.skip($0) }) {
       section = .description
     } else if isEvent(fields) {
       // Output without -t is recognized, so that the error can say that the times are missing.
@@ -83,15 +83,15 @@ struct GeteventParser: EntryParser {
       throw LineFault("an event without a time: getevent needs -t")
     } else {
       guard
-        !words.hasMore || section == .descriptor && line.withoutIndentation.count < line.count
+        !words.hasMore || section == .hidDescriptor && line.withoutIndentation.count < line.count
           || section == .description && Self.isList(words)
-      else { throw Self.unknown }
+      else { throw Self.unknownLine }
     }
     return nil
   }
 
   /// How the lines of a device's description and the messages of getevent begin.
-  private static let descriptions: [StaticString] = [
+  private static let descriptionStarts: [StaticString] = [
     "add device ", "bus: ", "vendor ", "product ", "version ", "version: ", "name: ", "location: ",
     "id: ", "events:", "input props:", "could not ", "scan dir failed for ",
     "Can't enable monotonic clock reporting", "remote device: ",
@@ -125,19 +125,19 @@ struct GeteventParser: EntryParser {
       let code = UnsafeRawBufferPointer(rebasing: field.dropLast(isDown ? 1 : 0))
       var number = Fields(code)
       let isNumber = (number.hexadecimal(digits: 4...4) as UInt16?) != nil
-      let isName = code.contains(UInt8(ascii: "_")) && code.allSatisfy(\.isOfName)
+      let isName = code.contains(UInt8(ascii: "_")) && code.allSatisfy(\.isOfCodeName)
       guard isNumber || isName, !code.begins(with: "EV_") else { return false }
     }
     return true
   }
 
-  private static let unknown = LineFault("neither an event nor a line about a device")
+  private static let unknownLine = LineFault("neither an event nor a line about a device")
 
   /// Parses the rest of `[    1234.567890]`.
   @inline(__always)
   private func time(_ fields: inout Fields) throws(LineFault) -> Time {
     let time = try fields.time()
-    guard fields.skip(.bracket) else { throw LineFault("the time has no closing ']'") }
+    guard fields.skip(.closingBracket) else { throw LineFault("the time has no closing ']'") }
     return time
   }
 
@@ -202,7 +202,7 @@ struct GeteventParser: EntryParser {
   /// to no lock.
   private mutating func code(_ fields: inout Fields, _ type: UInt16) throws(LineFault) -> UInt16? {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
-    guard let name = fields.next() else { throw Self.unknown }
+    guard let name = fields.next() else { throw Self.unknownLine }
     if type == InputEvent.key {
       // These factors give no two common keys the same index.
       let (middle, end) = (Int(name[name.count / 2]), Int(name[name.count - 1]))
@@ -240,7 +240,7 @@ struct GeteventParser: EntryParser {
 
 extension UInt8 {
   /// Whether a kernel's name of a code may have this character.
-  fileprivate var isOfName: Bool {
+  fileprivate var isOfCodeName: Bool {
     isDigit || self == UInt8(ascii: "_") || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
   }
 }

@@ -31,7 +31,7 @@ struct LibinputParser: EntryParser {
   private var isInReport = false
 
   /// The number of devices whose descriptions have begun.
-  private var descriptions = 0
+  private var descriptionCount = 0
 
   /// The present device's index, and how many devices have one. A device gets its index with its
   /// first event, LED state or note other than `parent`.
@@ -65,7 +65,7 @@ struct LibinputParser: EntryParser {
     } else if !isInReport {
       return try parseDescription(line)
     } else if fields.hasMore {
-      guard fields.skip("- "), fields.skip(to: ":") else {
+      guard fields.skip("- "), fields.skip(past: ":") else {
         throw LineFault("neither an event nor the beginning of another entry")
       }
       isInReport = false
@@ -75,7 +75,7 @@ struct LibinputParser: EntryParser {
 
   private mutating func beginDevice() -> Entry {
     (isRecognized, isInReport, device) = (true, false, nil)
-    descriptions += 1
+    descriptionCount += 1
     return .ids(nil, device: deviceCount)
   }
 
@@ -99,7 +99,7 @@ struct LibinputParser: EntryParser {
       let report = LEDReport(number: code, value: state == 0 ? 0 : 1)
     {
       return .leds(report, device: try presentDevice())
-    } else if words.skip("Closing after "), words.skip(to: "inactivity- node:") {
+    } else if words.skip("Closing after "), words.skip(past: "inactivity- node:") {
       // With --autorestart, the tool does not end this comment's line before the next device.
       return beginDevice()
     } else if line.begins(with: "# libinput record") {
@@ -110,7 +110,7 @@ struct LibinputParser: EntryParser {
 
   private mutating func beginEntry() throws(LineFault) {
     (isRecognized, isInReport) = (true, false)
-    guard !isInOrder || descriptions <= 1 else {
+    guard !isInOrder || descriptionCount <= 1 else {
       throw LineFault("events of a second device, but 'ndevices' is 1")
     }
   }
@@ -133,7 +133,7 @@ struct LibinputParser: EntryParser {
       if fields.skip("id:"), let list = try? fields.list("ids") {
         let ids = list.compactMap(UInt16.init(exactly:))
         guard ids.count >= 3 else { return nil }
-        return .ids(DeviceIDs(bus: ids[0], vendor: ids[1], product: ids[2]), device: nextDevice)
+        return .ids(DeviceIDs(bus: ids[0], vendor: ids[1], product: ids[2]), device: deviceOrNext)
       }
       guard Self.isYAML(line) else { throw LineFault("neither an event nor a line of YAML") }
     }
@@ -151,11 +151,11 @@ struct LibinputParser: EntryParser {
       && line.allSatisfy { $0.hexadecimalDigit < 16 || "x,[] \t".utf8.contains($0) }
     return line.isEmpty || isList || line.begins(with: "-") || line.begins(with: "0x")
       || line.equals("]")
-      || name?.last == UInt8(ascii: ":") && name?.dropLast().allSatisfy(\.isOfKey) == true
+      || name?.last == UInt8(ascii: ":") && name?.dropLast().allSatisfy(\.isOfYAMLName) == true
   }
 
   /// The index of the present device, or the one that it will get.
-  private var nextDevice: Int { device ?? deviceCount }
+  private var deviceOrNext: Int { device ?? deviceCount }
 
   /// Throws if events are in the same line as the name of their list.
   private func refuseMore(_ fields: inout Fields) throws(LineFault) {
@@ -190,7 +190,7 @@ struct LibinputParser: EntryParser {
     let microseconds = try fields.number(before: .comma)
     let type = try fields.number(before: .comma)
     let code = try fields.number(before: .comma)
-    let value = try fields.number(before: .bracket)
+    let value = try fields.number(before: .closingBracket)
     return InputEvent(
       time: try Time(seconds: seconds, microseconds: microseconds), type: try exact(type, "type"),
       code: try exact(code, "code"), value: try exact(value, "value"))
@@ -254,7 +254,7 @@ struct LibinputParser: EntryParser {
       else {
         throw LineFault("the number of the parent is not one up to 65535")
       }
-      return .parent(number, device: nextDevice)
+      return .parent(number, device: deviceOrNext)
     }
     guard word.elementsEqual("{\(Note.gone):".utf8) else { return nil }
     let numbers = try fields.list("seconds and microseconds")
@@ -287,13 +287,13 @@ extension Fields {
     let fault = LineFault("the \(name) are not a list of numbers")
     skipSpace()
     guard skip(UInt8(ascii: "[")) else { throw fault }
-    guard !skip(.bracket) else { return [] }
+    guard !skip(.closingBracket) else { return [] }
     var numbers: [Int64] = []
     repeat {
       guard numbers.count <= KeyCode.max, let number = decimal() else { throw fault }
       numbers.append(number)
     } while skip(.comma)
-    guard skip(.bracket) else { throw fault }
+    guard skip(.closingBracket) else { throw fault }
     return numbers
   }
 }

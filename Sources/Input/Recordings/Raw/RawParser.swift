@@ -15,7 +15,7 @@ struct RawParser: EntryParser {
   private let size: Int
 
   /// Whether the last record of the time 0 had data. Its `SYN_REPORT`, all zeros, may follow.
-  private var isAtZero = false
+  private var hasDataAtZero = false
 
   private init(size: Int) { self.size = size }
 
@@ -24,15 +24,15 @@ struct RawParser: EntryParser {
 
   @inline(__always)
   mutating func parse(_ record: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
-    let seconds = word(0, of: record)
-    let microseconds = word(1, of: record)
+    let seconds = timePart(0, of: record)
+    let microseconds = timePart(1, of: record)
     guard 0..<1_000_000 ~= microseconds else {
       throw LineFault("\(microseconds) microseconds are more than a second")
     }
-    guard 0..<Time.mostSeconds ~= seconds else { throw LineFault("the time is out of range") }
+    guard 0..<Time.secondsLimit ~= seconds else { throw LineFault("the time is out of range") }
     let time = Time(microseconds: seconds * 1_000_000 + microseconds)
     let rest = record.loadUnaligned(fromByteOffset: size - 8, as: UInt64.self).littleEndian
-    if time.microseconds == 0 { try checkZero(rest) }
+    if time.microseconds == 0 { try refuseZeros(rest) }
     let type = UInt16(truncatingIfNeeded: rest)
     guard type < 0x20 else { throw LineFault("event type \(type) is above 31") }
     let code = UInt16(truncatingIfNeeded: rest >> 16)
@@ -42,20 +42,20 @@ struct RawParser: EntryParser {
 
   /// Throws if the record is all zeros but ends no report: a file of zeros is no recording.
   @inline(never)
-  private mutating func checkZero(_ rest: UInt64) throws(LineFault) {
-    guard isAtZero || rest != 0 else { throw LineFault("the record is all zeros") }
-    isAtZero = rest != 0
+  private mutating func refuseZeros(_ rest: UInt64) throws(LineFault) {
+    guard hasDataAtZero || rest != 0 else { throw LineFault("the record is all zeros") }
+    hasDataAtZero = rest != 0
   }
 
   /// The seconds of the time (0) or its microseconds (1).
-  private func word(_ index: Int, of record: UnsafeRawBufferPointer) -> Int64 {
+  private func timePart(_ index: Int, of record: UnsafeRawBufferPointer) -> Int64 {
     size == Self.size64
       ? record.loadUnaligned(fromByteOffset: 8 * index, as: Int64.self).littleEndian
       : Int64(record.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self).littleEndian)
   }
 
   /// Whether `bytes` begin with valid records; checks the first 64.
-  func claims(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let count = min(bytes.count / size, 64)
     var parser = self
     return count > 0

@@ -12,11 +12,11 @@ enum Entry {
   case ids(DeviceIDs?, device: Int)
   /// The device is a node of the physical device with this number in the file.
   case parent(UInt16, device: Int)
-  /// Events of the device were lost; its next report has the differences that were found then.
+  /// Events of the device were lost. Its next report has the keys that differ from before.
   case lost(device: Int)
   /// The next report of the device is a release that a grab hid.
   case missed(device: Int)
-  /// The device was removed. Some formats do not write when.
+  /// The device was removed. The time is `nil` if the format does not have it.
   case gone(device: Int, at: Time?)
 }
 
@@ -54,14 +54,14 @@ struct InputEvent: Hashable {
   /// The number of its device in the recording, from 0.
   var device = 0
 
-  /// Types and codes of `linux/input-event-codes.h`.
+  /// Types, then codes, of `linux/input-event-codes.h`.
   static let synchronization: UInt16 = 0
   static let key: UInt16 = 1
   static let miscellaneous: UInt16 = 4
+  static let led: UInt16 = 0x11
   static let report: UInt16 = 0
   static let dropped: UInt16 = 3
   static let scanCode: UInt16 = 4
-  static let led: UInt16 = 0x11
 }
 
 extension LEDReport {

@@ -6,9 +6,9 @@ struct EntryInterpreter {
   private let fileCount: Int
   /// Whether the recording may have several devices. If not, `TwinKeys` has nothing to do.
   private let hasSeveralDevices: Bool
-  private var devices: [DeviceEvents] = []
+  private var devices: [DeviceState] = []
   /// The time of the last key or LED event, if there was one.
-  private var last: Time?
+  private var lastTime: Time?
 
   /// The interpreter of the file with this index. The device numbers of the files interleave.
   init(file: Int, of fileCount: Int, _ format: RecordingFormat) {
@@ -22,40 +22,40 @@ struct EntryInterpreter {
 
   /// The input that `entry` completes, if any.
   @inline(__always)
-  mutating func take(_ entry: Entry) throws(LineFault) -> Controller.Input? {
+  mutating func interpret(_ entry: Entry) throws(LineFault) -> Controller.Input? {
     switch entry {
-    case .event(let event): return try take(event)
+    case .event(let event): return try interpret(event)
     case .held(let keys, let device):
-      let held = devices[grown(to: device)].isVirtualShift ? [] : keys
+      let held = devices[index(of: device)].isVirtualShift ? [] : keys
       return .opened(id(device), held: held)
     case .leds(let report, let device):
       return .leds(id(device), report, at: nil)
     case .ids(let ids, let device):
-      devices[grown(to: device)].isVirtualShift = ids?.isVirtualShift == true
+      devices[index(of: device)].isVirtualShift = ids?.isVirtualShift == true
       setParent(of: device, to: ids.map(Self.parent) ?? Self.undescribed)
       return nil
     case .parent(let number, let device):
-      setParent(of: grown(to: device), to: -2 - (Int(number) * fileCount + file))
+      setParent(of: index(of: device), to: -2 - (Int(number) * fileCount + file))
       return nil
     case .lost(let device):
-      devices[grown(to: device)].differences = []
+      devices[index(of: device)].differences = []
       return nil
     case .missed(let device):
-      devices[grown(to: device)].isMissed = true
+      devices[index(of: device)].isMissed = true
       return nil
     case .gone(let device, let time):
       // Before any key or LED event, the removal of a device changes nothing.
-      return (time ?? last).map { .gone(id(device), at: $0) }
+      return (time ?? lastTime).map { .gone(id(device), at: $0) }
     }
   }
 
   @inline(__always)
-  private mutating func take(_ event: InputEvent) throws(LineFault) -> Controller.Input? {
-    let device = grown(to: event.device)
+  private mutating func interpret(_ event: InputEvent) throws(LineFault) -> Controller.Input? {
+    let device = index(of: event.device)
     switch (event.type, event.code) {
     case (InputEvent.key, _):
-      last = event.time
-      return try devices[device].take(event)
+      lastTime = event.time
+      return try devices[device].interpret(event)
     case (InputEvent.synchronization, InputEvent.dropped):
       devices[device].isSkipping = true
       return nil
@@ -65,29 +65,29 @@ struct EntryInterpreter {
       guard let report = LEDReport(number: event.code, value: event.value),
         !devices[device].isSkipping
       else { return nil }
-      last = event.time
+      lastTime = event.time
       return .leds(id(device), report, at: event.time)
     default: return nil
     }
   }
 
-  private mutating func id(_ device: Int) -> DeviceID { devices[grown(to: device)].id }
+  private mutating func id(_ device: Int) -> DeviceID { devices[index(of: device)].id }
 
-  /// Makes `devices` long enough for this index, and returns the index.
+  /// The index of this device in `devices`; adds devices up to it.
   @inline(__always)
-  private mutating func grown(to device: Int) -> Int {
+  private mutating func index(of device: Int) -> Int {
     while devices.count <= device { addDevice() }
     return device
   }
 
   @inline(never)
   private mutating func addDevice() {
-    devices.append(DeviceEvents(id: DeviceID(order: devices.count * fileCount + file)))
+    devices.append(DeviceState(id: DeviceID(order: devices.count * fileCount + file)))
     setParent(of: devices.count - 1, to: Self.undescribed)
   }
 
   // A recording of another program does not tell which devices are nodes of one keyboard. Devices
-  // with the same ids count as such, even in several files; so do all without a description.
+  // with the same ids count as such nodes, even in several files; so do all without a description.
 
   private static let undescribed = -1
 
@@ -102,7 +102,7 @@ struct EntryInterpreter {
 }
 
 /// What a device's earlier events mean for its next ones.
-private struct DeviceEvents {
+private struct DeviceState {
   fileprivate(set) var id: DeviceID
 
   /// Whether events are ignored: after `SYN_DROPPED`, until the next report begins.
@@ -125,7 +125,7 @@ private struct DeviceEvents {
 
   /// The input that the key event completes, if any.
   @inline(__always)
-  mutating func take(_ event: InputEvent) throws(LineFault) -> Controller.Input? {
+  mutating func interpret(_ event: InputEvent) throws(LineFault) -> Controller.Input? {
     // A filter may have removed `SYN_REPORT`, so events with equal times are one report.
     let key = try KeyEvent(event, continuesFrame: keyTime == event.time)
     keyTime = event.time

@@ -10,7 +10,7 @@ struct EntryReader: ~Copyable {
   private let isLenient: Bool
 
   /// What was read after the keys that were returned last.
-  private var following: Result<Controller.Input, RecordingError>?
+  private var lookahead: Result<Controller.Input, RecordingError>?
   /// Whether a fault has reported that the file ends within a report of differences.
   private var isCutReported = false
 
@@ -28,7 +28,7 @@ struct EntryReader: ~Copyable {
   mutating func next(
     with parser: inout some EntryParser
   ) throws(RecordingError) -> RecordedBatch? {
-    if let next = following.take() { return .input(try next.get()) }
+    if let next = lookahead.take() { return .input(try next.get()) }
     var keys: [KeyEvent] = []
     var device = DeviceID(order: 0)
     do throws(RecordingError) {
@@ -42,14 +42,14 @@ struct EntryReader: ~Copyable {
         } else if keys.isEmpty {
           return .input(next)
         } else {
-          following = .success(next)
+          lookahead = .success(next)
           break
         }
       }
       if keys.isEmpty { try end(parser) }
     } catch {
       guard !keys.isEmpty else { throw error }
-      following = .failure(error)
+      lookahead = .failure(error)
     }
     return keys.isEmpty ? nil : .keys(device, keys)
   }
@@ -69,7 +69,7 @@ struct EntryReader: ~Copyable {
         throw LineFault("the recording is cut off here")
       }
       guard let entry = try parser.parse(part.bytes) else { return nil }
-      return try interpreter.take(entry)
+      return try interpreter.interpret(entry)
     } catch {
       try skip(error, of: part)
       return nil

@@ -5,12 +5,12 @@ extension UInt8 {
   static let space = UInt8(ascii: " ")
   static let tab = UInt8(ascii: "\t")
   static let comma = UInt8(ascii: ",")
-  static let bracket = UInt8(ascii: "]")
+  static let closingBracket = UInt8(ascii: "]")
 
   var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
 
   /// Whether a name in YAML may have this character.
-  var isOfKey: Bool {
+  var isOfYAMLName: Bool {
     isDigit || (self | 0x20) &- UInt8(ascii: "a") < 26 || "_-".utf8.contains(self)
   }
 
@@ -57,7 +57,7 @@ struct Fields {
   private var isAtEndOfField: Bool {
     guard hasMore else { return true }
     let next = character
-    return next == .space || next == .tab || next == .comma || next == .bracket
+    return next == .space || next == .tab || next == .comma || next == .closingBracket
   }
 
   @inline(__always)
@@ -65,7 +65,7 @@ struct Fields {
     skipSpaceOrTab()
     // Tools pad their fields with many spaces.
     while skipSpaceOrTab() {
-      if let eight { front += (eight ^ 0x2020_2020_2020_2020).trailingZeroBitCount / 8 }
+      if let nextEight { front += (nextEight ^ 0x2020_2020_2020_2020).trailingZeroBitCount / 8 }
     }
   }
 
@@ -77,7 +77,7 @@ struct Fields {
   }
 
   /// The next eight characters, the first one in the lowest bits; `nil` if there are fewer.
-  private var eight: UInt64? {
+  private var nextEight: UInt64? {
     end - front < 8 ? nil : front.loadUnaligned(as: UInt64.self).littleEndian
   }
 
@@ -112,7 +112,7 @@ struct Fields {
   /// Skips everything up to this text, and the text too. Returns whether the line contains the
   /// text; if not, nothing is skipped.
   @inline(__always)
-  mutating func skip(to text: StaticString) -> Bool {
+  mutating func skip(past text: StaticString) -> Bool {
     guard let offset = rest.firstOffset(of: text) else { return false }
     front += offset + text.utf8CodeUnitCount
     return true
@@ -126,10 +126,10 @@ struct Fields {
     while !isAtEndOfField {
       front += 1
       // The lowest high bit marks the first bracket or character that is at most a comma, 0x2c.
-      while let eight {
+      while let nextEight {
         let ones: UInt64 = 0x0101_0101_0101_0101
-        let bracket = eight ^ ones &* UInt64(UInt8.bracket)
-        let ends = (eight &- ones &* 0x2d) & ~eight | (bracket &- ones) & ~bracket
+        let bracket = nextEight ^ ones &* UInt64(UInt8.closingBracket)
+        let ends = (nextEight &- ones &* 0x2d) & ~nextEight | (bracket &- ones) & ~bracket
         let high = ends & (ones &* 0x80)
         front += high.trailingZeroBitCount / 8
         if high != 0 { break }
@@ -223,14 +223,14 @@ struct Fields {
 
 extension Time {
   /// The seconds of events are less than this, almost 35,000 years.
-  static var mostSeconds: Int64 { 1 << 40 }
+  static var secondsLimit: Int64 { 1 << 40 }
 
-  /// Throws unless `seconds` are in 0..<``mostSeconds`` and `microseconds` in 0..<1,000,000.
+  /// Throws unless `seconds` are in 0..<``secondsLimit`` and `microseconds` in 0..<1,000,000.
   init(seconds: Int64, microseconds: Int64) throws(LineFault) {
     guard seconds >= 0, 0..<1_000_000 ~= microseconds else {
       throw LineFault("event time \(seconds), \(microseconds) is not seconds and microseconds")
     }
-    guard seconds < Self.mostSeconds else {
+    guard seconds < Self.secondsLimit else {
       throw LineFault("event time \(seconds) s is too large")
     }
     self.init(microseconds: seconds * 1_000_000 + microseconds)

@@ -110,8 +110,8 @@ struct InputReader: ~Copyable {
     return UnsafeRawBufferPointer(rebasing: buffer[start..<min(end, start + Self.longestLine)])
   }
 
-  /// Skips the mark that Windows puts before UTF-8, if it is next.
-  mutating func skipMark() throws(RecordingError) {
+  /// Skips the byte order mark that Windows puts before UTF-8, if it is next.
+  mutating func skipByteOrderMark() throws(RecordingError) {
     if try peek(until: { $0.count >= 3 }).begins(with: "\u{feff}") { start += 3 }
   }
 

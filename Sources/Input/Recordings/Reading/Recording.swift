@@ -26,7 +26,7 @@ public struct Recording: ~Copyable {
     // Opens the files first: Swift 6.0 cannot throw once some properties of `self` are set.
     let files = try paths.indices.map { index throws(RecordingError) in
       try RecordingStream(
-        paths[index], format, number: index, of: paths.count, isLenient: isLenient, warn: warnOnce)
+        paths[index], format, index: index, of: paths.count, isLenient: isLenient, warn: warnOnce)
     }
     self.files = files
     merge = StreamMerge(files)
@@ -49,15 +49,15 @@ public struct Recording: ~Copyable {
     }
   }
 
-  /// The same fault. Its message names the format too, if that was detected, or if the file looks
+  /// The fault with the format in its message, if the format was detected, or if the file looks
   /// like another format than the user named.
   public func explained(_ fault: RecordingError) -> RecordingError {
-    guard let reading = files.first(where: { $0.name == fault.file })?.reading else { return fault }
-    return RecordingError("\(fault.message) (\(reading))", file: fault.file, line: fault.line)
+    guard let hint = files.first(where: { $0.name == fault.file })?.formatHint else { return fault }
+    return RecordingError("\(fault.message) (\(hint))", file: fault.file, line: fault.line)
   }
 
   /// The files from which no input has been read so far.
-  public var unused: [String] { files.filter { !$0.isUsed }.map(\.name) }
+  public var unusedFiles: [String] { files.filter { !$0.isUsed }.map(\.name) }
 
   /// The faults that have been skipped so far.
   public var skipped: SkippedFaults {

@@ -41,7 +41,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
 
   /// Whether these bytes are enough to detect the format. It may take long until there are more:
   /// the recording may be of keys that are still being typed.
-  static func isKnown(from start: UnsafeRawBufferPointer) -> Bool {
+  static func canDetect(from start: UnsafeRawBufferPointer) -> Bool {
     guard start.count < InputReader.longestLine else { return true }
     guard start.count < RawParser.size64 || encodingFault(of: start) == nil else { return true }
     // A 64-bit record looks like a 32-bit one until it is complete.
@@ -53,8 +53,8 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   }
 
   private init?(ofRecords bytes: UnsafeRawBufferPointer) {
-    let is64 = RawParser.bits64.claims(bytes)
-    guard is64 || RawParser.bits32.claims(bytes) else { return nil }
+    let is64 = RawParser.bits64.matches(bytes)
+    guard is64 || RawParser.bits32.matches(bytes) else { return nil }
     self = is64 ? .raw64 : .raw32
   }
 

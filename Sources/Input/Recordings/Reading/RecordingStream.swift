@@ -21,16 +21,16 @@ final class RecordingStream: BatchStream {
   /// The size in bytes; `nil` for standard input and pipes, which can be read only once.
   let size: Int?
 
-  /// What explains a fault: the format, if it was detected by content, or if the content looks like
+  /// A hint for messages: the format, if it was detected by content, or if the content looks like
   /// another format than the user named.
-  let reading: String?
+  let formatHint: String?
 
   private let warn: (RecordingError) -> Void
   private var parser: any EntryParser
   private var reader: EntryReader
 
   /// The merge of the devices of a file that is not in order; `nil` until the whole file is read.
-  private var devices: StreamMerge?
+  private var deviceMerge: StreamMerge?
 
   /// Whether an input was read.
   private(set) var isUsed = false
@@ -42,18 +42,18 @@ final class RecordingStream: BatchStream {
   ///
   /// - Parameters:
   ///   - format: its format; `nil` to detect it.
-  ///   - number: its index among the files of the recording.
+  ///   - index: its index among the files of the recording.
   ///   - isLenient: whether faults are skipped and counted.
   ///   - warn: takes warnings, the same one possibly several times.
   init(
-    _ path: String, _ format: RecordingFormat?, number: Int, of files: Int, isLenient: Bool,
+    _ path: String, _ format: RecordingFormat?, index: Int, of files: Int, isLenient: Bool,
     warn: @escaping (RecordingError) -> Void
   ) throws(RecordingError) {
     // All that throws comes first: Swift 6.0 cannot throw once some properties are set.
     var input = try InputReader(path)
     let isBinary = format?.parser.recordSize != nil
     let start = try input.peek {
-      RecordingFormat.isKnown(from: $0) || isBinary && $0.count >= RawParser.size64
+      RecordingFormat.canDetect(from: $0) || isBinary && $0.count >= RawParser.size64
     }
     let detected = RecordingFormat(of: start)
     if !isBinary, detected == nil, let fault = encodingFault(of: start) {
@@ -63,13 +63,13 @@ final class RecordingStream: BatchStream {
       throw RecordingError(
         "not a recording in a known format (\(RecordingFormat.names))", file: input.name)
     }
-    if used.parser.recordSize == nil { try input.skipMark() }
+    if used.parser.recordSize == nil { try input.skipByteOrderMark() }
     (name, size, self.warn) = (input.name, input.size, warn)
     let other = detected == used ? "" : detected.map { ", but it looks like \($0.rawValue)" }
-    reading = format == detected ? nil : other.map { "read as \(used.rawValue)\($0)" }
+    formatHint = format == detected ? nil : other.map { "read as \(used.rawValue)\($0)" }
     parser = used.parser
     reader = EntryReader(
-      input, recordSize: parser.recordSize, EntryInterpreter(file: number, of: files, used),
+      input, recordSize: parser.recordSize, EntryInterpreter(file: index, of: files, used),
       isLenient: isLenient)
   }
 
@@ -77,13 +77,13 @@ final class RecordingStream: BatchStream {
   var skipped: SkippedFaults { reader.skipped }
 
   func next() throws(RecordingError) -> RecordedBatch? {
-    if devices == nil {
+    if deviceMerge == nil {
       // With the first input, `isInOrder` is known: a file says at its top how many devices it has.
       let first = try read()
       guard let first, !parser.isInOrder else { return first }
-      devices = keep(from: first)
+      deviceMerge = mergeDevices(from: first)
     }
-    if let batch = try devices?.next() { return batch }
+    if let batch = try deviceMerge?.next() { return batch }
     if let fault { throw fault }
     return nil
   }
@@ -99,7 +99,7 @@ final class RecordingStream: BatchStream {
   }
 
   /// Reads the rest of the file, and returns a merge of its devices.
-  private func keep(from first: RecordedBatch) -> StreamMerge {
+  private func mergeDevices(from first: RecordedBatch) -> StreamMerge {
     var kept: [DeviceID: [RecordedBatch]] = [:]
     var batch: RecordedBatch? = first
     while let next = batch {

@@ -7,18 +7,18 @@ struct StreamMerge {
 
   /// The batch that each stream yielded last, and the index of its first input that has not been
   /// returned; `nil` at the stream's end.
-  private var rests: [(batch: RecordedBatch, start: Int)?]
+  private var remaining: [(batch: RecordedBatch, start: Int)?]
 
   /// The streams whose batches are used up.
-  private var unread: Range<Int>
+  private var streamsToRead: Range<Int>
 
   /// The first fault of a stream. The other streams are read to their ends before it is thrown.
   private var fault: RecordingError?
 
   init(_ streams: [any BatchStream]) {
     self.streams = streams
-    rests = streams.map { _ in nil }
-    unread = streams.indices
+    remaining = streams.map { _ in nil }
+    streamsToRead = streams.indices
   }
 
   /// The next inputs, of one stream; `nil` at the end of all streams.
@@ -26,11 +26,11 @@ struct StreamMerge {
   /// - Throws: at the end, the first fault.
   mutating func next() throws(RecordingError) -> RecordedBatch? {
     guard streams.count > 1 else { return try streams.first?.next() }
-    for index in unread { rests[index] = read(index).map { ($0, 0) } }
-    unread = 0..<0
+    for index in streamsToRead { remaining[index] = read(index).map { ($0, 0) } }
+    streamsToRead = 0..<0
     let never: Turn = (.max, .max, .max)
     var (first, second) = (never, never)
-    for (index, rest) in rests.enumerated() {
+    for (index, rest) in remaining.enumerated() {
       guard let (batch, start) = rest else { continue }
       let turn = batch.turn(of: start, in: index)
       if turn < first {
@@ -56,9 +56,9 @@ struct StreamMerge {
 
   /// Takes the inputs of this stream whose turn comes before that of all other streams.
   private mutating func take(_ stream: Int, before other: Turn) -> RecordedBatch? {
-    guard let (batch, start) = rests[stream] else { return nil }
+    guard let (batch, start) = remaining[stream] else { return nil }
     let end = (start + 1..<batch.count).first { batch.turn(of: $0, in: stream) > other }
-    if let end { rests[stream] = (batch, end) } else { unread = stream..<stream + 1 }
+    if let end { remaining[stream] = (batch, end) } else { streamsToRead = stream..<stream + 1 }
     return batch.part(start..<(end ?? batch.count))
   }
 }

@@ -29,11 +29,11 @@ public final class Recorder {
   /// The recording; `nil` while the keyboards are being opened.
   private var file: RecordingFile?
   /// The inputs from the time when the keyboards were being opened.
-  private var early: [Controller.Input] = []
+  private var earlyInputs: [Controller.Input] = []
   /// The errors of the keyboards that could not be opened.
-  private var refusals: [SystemError] = []
+  private var openingErrors: [SystemError] = []
   /// The error at which writing the recording stopped.
-  private var failure: SystemError?
+  private var outputError: SystemError?
   /// Whether no device was lost.
   private var isComplete = true
 
@@ -66,8 +66,8 @@ public final class Recorder {
       request.output, devices, parents: devices.count > 1 ? parents : [], remarks: request.remarks)
     notify(announcement)
     self.file = file
-    write(Batch(early), to: file)
-    if failure == nil { try loop.run() }
+    write(Batch(earlyInputs), to: file)
+    if outputError == nil { try loop.run() }
     return try finish(file)
   }
 
@@ -75,10 +75,10 @@ public final class Recorder {
     timer = try loop.addTimer { [unowned self] in read() }
     try keyboards.start(on: loop, followingNewcomers: false) { [unowned self] in read() }
     if case .all = request.selection, readableCount > 0 {
-      for refusal in refusals { notify("\(refusal)") }
+      for error in openingErrors { notify("\(error)") }
       return
     }
-    if let refusal = refusals.first { throw refusal }
+    if let error = openingErrors.first { throw error }
     guard readableCount > 0 else { throw NoKeyboard() }
   }
 
@@ -106,7 +106,7 @@ public final class Recorder {
 
   private func finish(_ file: RecordingFile) throws(SystemError) -> Bool {
     do throws(SystemError) {
-      if let failure { throw failure }
+      if let outputError { throw outputError }
       try file.finish()
     } catch {
       guard error.code == EPIPE else {
@@ -127,7 +127,7 @@ public final class Recorder {
     let reports = keyboards.takeReports()
     // A device must be added before its inputs are written, and is reported as lost after them.
     for case .followed(let id, let device) in reports { add(id, device) }
-    if let file { write(batch, to: file) } else { early += batch.inputs }
+    if let file { write(batch, to: file) } else { earlyInputs += batch.inputs }
     for report in reports { handle(report) }
   }
 
@@ -143,31 +143,31 @@ public final class Recorder {
     switch report {
     case .followed: break
     case .gone(_, let device), .released(_, let device):
-      lose("'\(device.name)' is gone")
+      noteLoss("'\(device.name)' is gone")
     case .failed(let error):
-      guard file == nil else { return lose("\(error)") }
-      refusals.append(error)
+      guard file == nil else { return noteLoss("\(error)") }
+      openingErrors.append(error)
     case .failedLEDs: break  // A recorder switches no LEDs.
     }
   }
 
-  private func lose(_ message: TerminalText) {
+  private func noteLoss(_ message: TerminalText) {
     notify("\(message); the recording keeps its events so far")
     isComplete = false
     if readableCount == 0 { loop.stop() }
   }
 
   private func write(_ batch: Batch, to file: RecordingFile) {
-    guard failure == nil else { return }
+    guard outputError == nil else { return }
     let written = filter.take(batch) { keyboards.keysUp(among: $0, on: $1) }
     if let time = filter.wakeTime {
       timer?.set(at: UInt64(clamping: Keyboards.bootTime(settling: time)))
     }
     do throws(SystemError) {
-      file.write(written)
+      file.add(written)
       try file.flush()
     } catch {
-      failure = error
+      outputError = error
       loop.stop()
     }
   }

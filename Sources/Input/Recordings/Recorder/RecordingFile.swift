@@ -18,27 +18,27 @@ final class RecordingFile {
     /// The reports that are not in a file yet.
     var text = ""
     /// Its file beside the recording, if it has one.
-    var part: Part?
+    var file: SectionFile?
   }
 
   /// The section of one device, as a recording of its own.
-  private final class Part {
+  private final class SectionFile {
     private static let header = LibinputWriter.header(devices: 1, remarks: [])
     let path: String
-    let file: FileDescriptor
+    let descriptor: FileDescriptor
 
     init(_ path: String, _ description: String) throws(SystemError) {
       self.path = path
-      file = try FileDescriptor.opening(path, flags: O_RDWR | O_CREAT | O_EXCL)
-      giveToUser(file.number)
-      try writeAll(Array((Self.header + description).utf8), to: file.number, path)
+      descriptor = try FileDescriptor.opening(path, flags: O_RDWR | O_CREAT | O_EXCL)
+      giveToSudoUser(descriptor.number)
+      try writeAll(Array((Self.header + description).utf8), to: descriptor.number, path)
     }
 
     /// Appends the section to another file, and removes this file.
     func move(to recording: Int32, _ name: String) throws(SystemError) {
-      lseek(file.number, off_t(Self.header.utf8.count), SEEK_SET)
+      lseek(descriptor.number, off_t(Self.header.utf8.count), SEEK_SET)
       var bytes: [UInt8] = []
-      while try readSome(from: file.number, upTo: 1 << 16, { bytes = Array($0) }) == .bytes {
+      while try readSome(from: descriptor.number, upTo: 1 << 16, { bytes = Array($0) }) == .bytes {
         try writeAll(bytes, to: recording, name)
       }
       unlink(path)
@@ -66,7 +66,7 @@ final class RecordingFile {
       return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     }
     descriptor = FileDescriptor(owning: number)
-    if path != nil { giveToUser(number) }
+    if path != nil { giveToSudoUser(number) }
     sections = devices.enumerated().map { index, device in
       let parent = parents.isEmpty ? nil : parents[index]
       return Section(description: LibinputWriter.section(device, parent: parent))
@@ -76,7 +76,7 @@ final class RecordingFile {
   }
 
   /// Adds inputs; ``flush()`` or ``finish()`` writes them.
-  func write(_ inputs: [Controller.Input]) {
+  func add(_ inputs: [Controller.Input]) {
     var rest = inputs[...]
     while let input = rest.popFirst() {
       guard let device = input.device?.order else { continue }
@@ -98,12 +98,11 @@ final class RecordingFile {
   /// Writes what was added. If a section cannot have a file of its own, it stays in memory.
   func flush() throws(SystemError) {
     for index in sections.indices where !sections[index].text.isEmpty {
-      if index > 0, sections[index].part == nil, let path {
-        sections[index].part = try? Part("\(path).\(index + 1)", sections[index].description)
+      if index > 0, sections[index].file == nil, let path {
+        sections[index].file = try? SectionFile("\(path).\(index + 1)", sections[index].description)
       }
-      guard let file = index == 0 ? descriptor.number : sections[index].part?.file.number else {
-        continue
-      }
+      guard let file = index == 0 ? descriptor.number : sections[index].file?.descriptor.number
+      else { continue }
       try writeAll(Array(sections[index].text.utf8), to: file, name)
       sections[index].text = ""
     }
@@ -113,8 +112,8 @@ final class RecordingFile {
   func finish() throws(SystemError) {
     try flush()
     for section in sections.dropFirst() {
-      if let part = section.part {
-        try part.move(to: descriptor.number, name)
+      if let file = section.file {
+        try file.move(to: descriptor.number, name)
       } else {
         try append(section.description + section.text)
       }
@@ -128,7 +127,7 @@ final class RecordingFile {
 
 /// Gives the new file to the user who called sudo, if one did. If the file system has no owners,
 /// the file stays as it is.
-private func giveToUser(_ file: Int32) {
+private func giveToSudoUser(_ file: Int32) {
   guard getuid() == 0, geteuid() == 0, let user = environment("SUDO_UID").flatMap({ uid_t($0) }),
     let group = environment("SUDO_GID").flatMap({ gid_t($0) })
   else { return }

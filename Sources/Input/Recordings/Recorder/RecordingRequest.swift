@@ -3,7 +3,7 @@ public import Keyboards
 
 /// What to record, and how.
 public struct RecordingRequest {
-  /// The devices, or all keyboards.
+  /// The devices to record.
   public var selection: Keyboards.Selection
   /// The path of the file; `nil` for standard output.
   public var output: String?
