@@ -350,7 +350,7 @@ struct DropInTests {
 
   /// The machine of the user's own that a press of a key serves, whatever is held.
   private func machine(_ key: String, _ settings: Settings) -> String? {
-    let chord = KeyCode(name: key).flatMap { try? Chord([$0], withAny: true) }
+    let chord = KeyCode(name: key).flatMap { try? Chord([$0], allowsAnyModifiers: true) }
     return settings.machines.indices.dropFirst()
       .first { index in chord.flatMap { settings.bindings[$0, index]?.press } != nil }
       .map { settings.machines[$0].name.rawValue }

@@ -78,7 +78,7 @@ final class StateStoreTests {
     }
   }
 
-  private var longestName: String { String(repeating: "n", count: StateTable.longestName) }
+  private var longestName: String { String(repeating: "n", count: StateTable.maxNameBytes) }
 
   @Test("awaited releases are kept, up to six", arguments: 0...8)
   func awaitedReleases(_ count: Int) throws {
@@ -88,7 +88,7 @@ final class StateStoreTests {
 
   @Test("the longest contents fit one page")
   func longest() throws {
-    let last = Change.greatestSequence
+    let last = Change.maxSequence
     let changes = changes(last - 7...last, named: longestName)
     try commit(contents(last, changes, keyboard: longestName, awaiting: releases(6)))
     #expect(try contents()?.changes == changes)

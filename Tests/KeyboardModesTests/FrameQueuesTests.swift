@@ -61,8 +61,8 @@ struct FrameQueuesTests {
     var queues = queues([[10, 30, 20], [31, 12], [11, 20]])
     #expect(taken(&queues, upTo: 20) == [0, 200, 201])
     #expect(!queues.isEmpty)
-    #expect(queues.lastTime(of: 0) == Time(microseconds: 30), "behind the frame of that time")
-    #expect(queues.lastTime(of: 2) == nil)
+    #expect(queues.lastFrameTime(of: 0) == Time(microseconds: 30), "behind the frame of that time")
+    #expect(queues.lastFrameTime(of: 2) == nil)
     #expect(queues.inputs(of: 0) == [1, 2].flatMap { [input(0, $0, true), input(0, $0, false)] })
     add(&queues, 2, 2, at: 25)
     #expect(taken(&queues, upTo: 40) == [202, 1, 2, 100, 101])
@@ -80,7 +80,7 @@ struct FrameQueuesTests {
       #expect(taken(&queues, upTo: 20) == [id(index, number)])
       #expect(queues.isEmpty)
       #expect(queues.inputs(of: index) == [])
-      #expect(queues.lastTime(of: index) == nil)
+      #expect(queues.lastFrameTime(of: index) == nil)
     }
     var inputs = [input(0, 7, true)]
     add(&queues, 1, 8, at: 20)

@@ -25,18 +25,18 @@ struct ShiftRulesTests {
     (.capsLock, .timedOut, nil),
 
     // Back to any state, unless it is the present one.
-    (.off, .shiftUsed(back: .off), nil),
-    (.off, .shiftUsed(back: .on(since: at(7))), .on(since: at(7))),
-    (.off, .shiftUsed(back: .capsLock), .capsLock),
-    (.on(since: at(7)), .shiftUsed(back: .off), .off),
-    (.on(since: at(7)), .shiftUsed(back: .on(since: at(7))), nil),
-    (.on(since: at(7)), .shiftUsed(back: .on(since: at(6))), .on(since: at(6))),
-    (.on(since: at(7)), .shiftUsed(back: .on(since: nil)), .on(since: nil)),
-    (.on(since: nil), .shiftUsed(back: .on(since: nil)), nil),
-    (.on(since: nil), .shiftUsed(back: .capsLock), .capsLock),
-    (.capsLock, .shiftUsed(back: .off), .off),
-    (.capsLock, .shiftUsed(back: .on(since: at(7))), .on(since: at(7))),
-    (.capsLock, .shiftUsed(back: .capsLock), nil),
+    (.off, .shiftUsed(returningTo: .off), nil),
+    (.off, .shiftUsed(returningTo: .on(since: at(7))), .on(since: at(7))),
+    (.off, .shiftUsed(returningTo: .capsLock), .capsLock),
+    (.on(since: at(7)), .shiftUsed(returningTo: .off), .off),
+    (.on(since: at(7)), .shiftUsed(returningTo: .on(since: at(7))), nil),
+    (.on(since: at(7)), .shiftUsed(returningTo: .on(since: at(6))), .on(since: at(6))),
+    (.on(since: at(7)), .shiftUsed(returningTo: .on(since: nil)), .on(since: nil)),
+    (.on(since: nil), .shiftUsed(returningTo: .on(since: nil)), nil),
+    (.on(since: nil), .shiftUsed(returningTo: .capsLock), .capsLock),
+    (.capsLock, .shiftUsed(returningTo: .off), .off),
+    (.capsLock, .shiftUsed(returningTo: .on(since: at(7))), .on(since: at(7))),
+    (.capsLock, .shiftUsed(returningTo: .capsLock), nil),
 
     // The threshold, to the microsecond.
     (.on(since: at(0)), .shiftPressed(at: at(0)), .capsLock),
@@ -120,7 +120,8 @@ struct ShiftRulesTests {
     #expect(ShiftRules().stateNames == ["off", "on", "capsLock"])
     #expect([State.off, .on(since: nil), .capsLock].map(\.name) == ["off", "on", "capsLock"])
     #expect(
-      [Event.shiftPressed(at: nil), .characterTyped, .timedOut, .shiftUsed(back: .off)].map(\.name)
+      [Event.shiftPressed(at: nil), .characterTyped, .timedOut, .shiftUsed(returningTo: .off)].map(
+        \.name)
         == ["shiftPressed", "characterTyped", "timedOut", "shiftUsed"])
   }
 }

@@ -179,7 +179,7 @@ struct ContentTests {
   @Test("a table with many states and long names is drawn")
   func names() throws {
     let names = ["prepareToEditText"] + (1..<64).map { "aStateWithANameAsLongAsItMayBe\($0)" }
-    let table = try StateTable.Source(
+    let table = try StateTable.NamedTable(
       states: names, initial: names[0],
       rows: zip(names, names.dropFirst()).map { ($0, "go", $1) })
     let states = Controller(settings: Settings()).states

@@ -116,7 +116,7 @@ extension ConfigurationReader {
       keys.append(key)
     }
     guard let timing = timing(parts.rest, at: node) else { return nil }
-    return chord(keys, names, withAny: isAny, at: node).map { ($0, timing) }
+    return chord(keys, names, allowsAnyModifiers: isAny, at: node).map { ($0, timing) }
   }
 
   /// The timing that the text after a chord names; `nil` after an error.
@@ -139,10 +139,10 @@ extension ConfigurationReader {
 
   /// The chord of `keys`; `nil` after an error. The file calls the keys by these `names`.
   private mutating func chord(
-    _ keys: [KeyCode], _ names: [String], withAny isAny: Bool, at node: Node
+    _ keys: [KeyCode], _ names: [String], allowsAnyModifiers: Bool, at node: Node
   ) -> Chord? {
     do {
-      return try Chord(keys, withAny: isAny)
+      return try Chord(keys, allowsAnyModifiers: allowsAnyModifiers)
     } catch {
       switch error {
       case .empty: fail("a key is missing", at: node)

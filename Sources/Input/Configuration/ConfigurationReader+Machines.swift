@@ -30,8 +30,8 @@ extension ConfigurationReader {
       guard let name = machineName(pair.key) else { continue }
       if read.contains(where: { $0.machine.name.rawValue == name }) {
         fail("duplicate machine '\(name)'", at: pair.key)
-      } else if read.count == Machine.maxOwn {
-        fail("there are more than \(Machine.maxOwn) machines", at: pair.key)
+      } else if read.count == Machine.maxOwnMachines {
+        fail("there are more than \(Machine.maxOwnMachines) machines", at: pair.key)
       } else {
         let parts = members(of: pair.value, "'\(name)'", known: SettingNames.machine)
         guard let table = table(parts, of: name, at: pair.key) else { continue }
@@ -53,10 +53,10 @@ extension ConfigurationReader {
     guard let name = scalar(node) else { return nil }
     if Machine.isOwnName(name) { return name }
     fail(
-      Machine.reserved.contains(name)
+      Machine.reservedNames.contains(name)
         ? "'\(name)' cannot be the name of a machine of your own; it means something else"
         : "'\(name)' is not a valid name for a machine: use a lower-case letter, then up to "
-          + "\(StateTable.longestName - 1) lower-case letters and digits", at: node)
+          + "\(StateTable.maxNameBytes - 1) lower-case letters and digits", at: node)
     return nil
   }
 
@@ -108,7 +108,7 @@ extension ConfigurationReader {
     }
     do {
       let table = StateTable(
-        try StateTable.Source(
+        try StateTable.NamedTable(
           states: states, initial: start, events: events, rows: rows, allowsUnreachable: true),
         timeouts: timeouts)
       let unreachable = Set(table.unreachableStates)

@@ -33,7 +33,7 @@ extension ConfigurationReader {
     let initial = initial(parts["initial"], replaces, states.map(\.text), at: node)
     guard faults.count == faultsBefore, let initial else { return false }
     do {
-      let table = try StateTable.Source(
+      let table = try StateTable.NamedTable(
         states: states.map(\.text), initial: initial, events: events.map(\.text), rows: rows,
         allowsUnreachable: true)
       configuration.settings.keyboard = StateTable(table, timeouts: timeouts)
@@ -93,7 +93,7 @@ extension ConfigurationReader {
   mutating func isUsable(_ text: String, at node: Node) -> Bool {
     if !isName(text) {
       fail(
-        "'\(text)' is not a valid name: use a letter, then up to \(StateTable.longestName - 1) letters, "
+        "'\(text)' is not a valid name: use a letter, then up to \(StateTable.maxNameBytes - 1) letters, "
           + "digits, '-' or '_'", at: node)
       return false
     }
@@ -106,7 +106,7 @@ extension ConfigurationReader {
   /// Whether `text` needs no escapes in JSON, in the name of a unit and in a class of CSS, and is
   /// short enough for the memory that keeps the states.
   private func isName(_ text: String) -> Bool {
-    guard let first = text.utf8.first, text.utf8.count <= StateTable.longestName else {
+    guard let first = text.utf8.first, text.utf8.count <= StateTable.maxNameBytes else {
       return false
     }
     return isLetter(first)
@@ -189,7 +189,9 @@ extension ConfigurationReader {
   }
 
   /// Reports listed states that are unreachable, and listed events that no row uses.
-  private mutating func reportUnused(in table: StateTable.Source, states: [Name], events: [Name]) {
+  private mutating func reportUnused(
+    in table: StateTable.NamedTable, states: [Name], events: [Name]
+  ) {
     // A table with all shipped rows extends the shipped table, even with the `replaces: true` that
     // `--print-config` writes. Shipped states that are unreachable in such a table are no fault.
     let shipped = StateTable.standard

@@ -81,7 +81,7 @@ extension Keyboards {
       case .more:
         followed[index].mayHaveUnread = true
         mayHaveUnread = true
-        if let last = waiting.lastTime(of: index) { limit = min(limit, last) }
+        if let last = waiting.lastFrameTime(of: index) { limit = min(limit, last) }
       case .ended(let error):
         // Reads the device until it is let go: the kernel may not report its end again.
         followed[index].mayHaveUnread = true

@@ -301,7 +301,7 @@ extension Keyboards {
     followed.remove(at: index)
     asksForLEDs = true
     reports.append(report)
-    let last = waiting.lastTime(of: index) ?? reached
+    let last = waiting.lastFrameTime(of: index) ?? reached
     nextInputs += waiting.removeQueue(index) + [.gone(keyboard.id, at: max(reached, last))]
   }
 }

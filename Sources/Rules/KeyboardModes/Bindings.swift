@@ -76,7 +76,7 @@ public struct MachineEvents: Hashable, Sendable {
 /// The bindings of chords to events of the machines.
 public struct Bindings: Hashable, Sendable {
   /// The events that each chord sends, in the order of the machines.
-  private var uses: [Chord: [MachineEvents]] = [:]
+  private var eventsByChord: [Chord: [MachineEvents]] = [:]
 
   /// The keys that complete a bound chord. Cached, because every press needs them, and hardly any
   /// press needs the dictionary.
@@ -105,25 +105,26 @@ public struct Bindings: Hashable, Sendable {
 
   /// What `chord` itself sends to a machine, by default the keyboard; `nil` if it is not bound.
   public subscript(chord: Chord, machine: Int = 0) -> ChordEvents? {
-    uses[chord]?.first { $0.machine == machine }?.events
+    eventsByChord[chord]?.first { $0.machine == machine }?.events
   }
 
   /// What a press of `key` with these modifiers held sends to each machine: the events of the exact
   /// chord or, without such events, of the chord with any modifiers. `nil` if neither is bound.
   @inline(__always)  // Otherwise each press would retain and release all bindings.
-  func bound(_ key: KeyCode, _ held: Modifiers) -> BoundPress? {
+  func boundPress(of key: KeyCode, _ held: Modifiers) -> BoundPress? {
     guard boundKeys.contains(key) else { return nil }
-    return find(key, held)
+    return findBoundPress(key, held)
   }
 
-  private func find(_ key: KeyCode, _ held: Modifiers) -> BoundPress? {
-    let exact = uses[Chord(held, key)]
-    guard hasChordWithAny, let any = uses[Chord(.any, key)] else {
-      return exact.map { BoundPress(uses: $0, isByAny: false) }
+  private func findBoundPress(_ key: KeyCode, _ held: Modifiers) -> BoundPress? {
+    let exact = eventsByChord[Chord(held, key)]
+    guard hasChordWithAny, let any = eventsByChord[Chord(.any, key)] else {
+      return exact.map { BoundPress(machineEvents: $0, allowsAnyModifiers: false) }
     }
-    guard let exact else { return BoundPress(uses: any, isByAny: true) }
+    guard let exact else { return BoundPress(machineEvents: any, allowsAnyModifiers: true) }
     let rest = any.filter { one in !exact.contains { $0.machine == one.machine } }
-    return BoundPress(uses: (exact + rest).sorted { $0.machine < $1.machine }, isByAny: false)
+    return BoundPress(
+      machineEvents: (exact + rest).sorted { $0.machine < $1.machine }, allowsAnyModifiers: false)
   }
 
   /// The chords that are bound to `event` of a machine, with their timings, in the order of the
@@ -139,20 +140,20 @@ public struct Bindings: Hashable, Sendable {
   }
 
   /// The chords that are bound, in no particular order.
-  public var chords: [Chord] { Array(uses.keys) }
+  public var chords: [Chord] { Array(eventsByChord.keys) }
 
   /// Binds `chord` with a timing to `event` of a machine and returns `nil`. If the timing is bound
   /// already, changes nothing and returns its event. A chord has at most one hold per machine.
   public mutating func bind(
     _ chord: Chord, _ timing: Timing = .press, to event: StateTable.Event, of machine: Int = 0
   ) -> StateTable.Event? {
-    var all = uses[chord] ?? []
-    let index = all.firstIndex { $0.machine >= machine } ?? all.endIndex
-    if index == all.endIndex || all[index].machine != machine {
-      all.insert(MachineEvents(machine: machine, events: ChordEvents()), at: index)
+    var bound = eventsByChord[chord] ?? []
+    let index = bound.firstIndex { $0.machine >= machine } ?? bound.endIndex
+    if index == bound.endIndex || bound[index].machine != machine {
+      bound.insert(MachineEvents(machine: machine, events: ChordEvents()), at: index)
     }
-    if let bound = all[index].events.bind(timing, to: event) { return bound }
-    uses[chord] = all
+    if let event = bound[index].events.bind(timing, to: event) { return event }
+    eventsByChord[chord] = bound
     boundKeys.insert(chord.key)
     hasChordWithAny = hasChordWithAny || chord.modifiers == .any
     return nil
@@ -160,14 +161,14 @@ public struct Bindings: Hashable, Sendable {
 
   /// Unbinds all chords from `event` of a machine.
   public mutating func unbind(_ event: StateTable.Event, of machine: Int = 0) {
-    uses = uses.compactMapValues { all in
+    eventsByChord = eventsByChord.compactMapValues { all in
       let rest = all.compactMap { one in
         one.machine == machine
           ? one.events.without(event).map { MachineEvents(machine: machine, events: $0) } : one
       }
       return rest.isEmpty ? nil : rest
     }
-    boundKeys = KeySet(uses.keys.map(\.key))
-    hasChordWithAny = uses.keys.contains { $0.modifiers == .any }
+    boundKeys = KeySet(eventsByChord.keys.map(\.key))
+    hasChordWithAny = eventsByChord.keys.contains { $0.modifiers == .any }
   }
 }

@@ -34,19 +34,19 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
   }
 
   /// The maximum number of the user's own machines.
-  public static let maxOwn = 8
+  public static let maxOwnMachines = 8
 
   /// Whether a machine of the user's own may have this name: a lower-case letter, then lower-case
-  /// letters and digits, at most ``StateTable/longestName`` in all, and not ``reserved``.
+  /// letters and digits, at most ``StateTable/maxNameBytes`` in all, and not ``reservedNames``.
   public static func isOwnName(_ name: String) -> Bool {
     guard let first = name.utf8.first, (97...122).contains(first),
-      name.utf8.count <= StateTable.longestName, !reserved.contains(name)
+      name.utf8.count <= StateTable.maxNameBytes, !reservedNames.contains(name)
     else { return false }
     return name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
   }
 
   /// The names of shipped machines, and words that mean something else: `KEYMODE_TIME` is a time.
-  public static let reserved =
+  public static let reservedNames =
     shipped.map(\.rawValue) + ["machine", "state", "event", "time"]
 }
 
@@ -79,7 +79,7 @@ public struct Change: Hashable, Sendable {
 
   /// The greatest number of a change. Stored states with a greater number are ignored, so
   /// that the number of a later change cannot overflow.
-  public static let greatestSequence: Int64 = 1 << 53
+  public static let maxSequence: Int64 = 1 << 53
 
   /// Each parameter is the property of its name.
   public init(
@@ -115,7 +115,7 @@ public enum ClientEvent: Hashable, Sendable {
   }
 
   /// The machine that the event is for, and the event's name in changes.
-  public func address(in settings: Settings) -> (machine: Machine, event: String) {
+  public func machineAndEvent(in settings: Settings) -> (machine: Machine, event: String) {
     switch self {
     case .shiftPressed: (.shift, ShiftRules.Event.shiftPressed(at: nil).name)
     case .characterTyped: (.shift, ShiftRules.Event.characterTyped.name)

@@ -27,8 +27,8 @@ public struct Chord: Hashable, Sendable {
 
   /// The chord of `keys`: modifiers in any order, then the key. Throws the first fault found.
   ///
-  /// - Parameter isAny: whether any modifiers may be held, so that `keys` must be one key.
-  public init(_ keys: [KeyCode], withAny isAny: Bool = false) throws(Fault) {
+  /// - Parameter allowsAnyModifiers: whether any may be held, so that `keys` must be one key.
+  public init(_ keys: [KeyCode], allowsAnyModifiers: Bool = false) throws(Fault) {
     guard let last = keys.last else { throw .empty }
     guard !last.isShift else { throw .endsInShift }
     var modifiers: Modifiers = []
@@ -39,7 +39,7 @@ public struct Chord: Hashable, Sendable {
       guard !modifiers.contains(modifier) else { throw .modifierTwice(index: index) }
       modifiers.formUnion(modifier)
     }
-    guard !isAny || modifiers.isEmpty else { throw .modifierWithAny }
-    self.init(isAny ? .any : modifiers, last)
+    guard !allowsAnyModifiers || modifiers.isEmpty else { throw .modifierWithAny }
+    self.init(allowsAnyModifiers ? .any : modifiers, last)
   }
 }

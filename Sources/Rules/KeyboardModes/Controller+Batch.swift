@@ -21,7 +21,7 @@ extension Controller {
       let input = batch.inputs[index]
       if let time = input.time, time != begun {
         begun = time
-        latest = max(latest, time)
+        latestTime = max(latestTime, time)
         process(missedReleases(beforeAllOf: time, in: batch.inputs[index...], keysUp), taken)
       }
       taken?(self, input)
@@ -30,7 +30,7 @@ extension Controller {
     passTime(to: batch.noInputBefore)
     if let nextCheck, nextCheck <= batch.noInputBefore {
       // After all inputs so far and before later ones: recordings sort by time.
-      let end = max(batch.noInputBefore, latest.advanced(by: .microseconds(1)) ?? latest)
+      let end = max(batch.noInputBefore, latestTime.advanced(by: .microseconds(1)) ?? latestTime)
       process(missedReleasesOfOpenUses(at: end, keysUp: keysUp), taken)
       openUses.noteCheck(at: batch.noInputBefore)
     }
@@ -48,13 +48,13 @@ extension Controller {
   private func missedReleasesOfOpenUses(
     at time: Time, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Input] {
-    openUses.keysDown.flatMap { twins.holding($1, of: $0) }.flatMap { device, keys in
+    openUses.keysDown.flatMap { twins.holders(of: $1, on: $0) }.flatMap { device, keys in
       keysUp(keys, device).map { .missedRelease(device, $0, at: time) }
     }
   }
 
-  /// The releases that a grab hid and that decide a press at `time`, by device. They come before
-  /// `inputs`, and the first input has this time. Inlined: a call would copy the controller.
+  /// The releases that a grab hid and that decide a press at `time`, sorted by device. They come
+  /// before `inputs`, which begin at this time. Inlined: a call would copy the controller.
   @inline(__always)
   private func missedReleases(
     beforeAllOf time: Time, in inputs: ArraySlice<Input>,
@@ -87,7 +87,7 @@ extension Controller {
   ) -> [Input] {
     guard case .key(let device, let event) = input, event.action == .press else { return [] }
     return keys.devices.flatMap { held in
-      twins.holding(keysDeciding(pressOf: event.key, at: event.time, held), of: held.device)
+      twins.holders(of: keysDeciding(pressOf: event.key, at: event.time, held), on: held.device)
     }.flatMap { other, keys -> [Input] in
       let held = keys.filter { key in
         (other != device || key != event.key)

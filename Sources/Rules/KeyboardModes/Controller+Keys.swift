@@ -1,4 +1,4 @@
-/// The effect of key events: they change the held keys; then the bindings give a press its meaning,
+/// The effect of key events. They change the held keys. Then the bindings give a press its meaning,
 /// and the machines are sent its events.
 extension Controller {
   @inline(__always)
@@ -40,7 +40,9 @@ extension Controller {
   private mutating func press(
     _ key: DeviceKey, at time: Time, inFrame: Bool, wasSeen: Bool = true
   ) {
-    if debouncer.undoRelease(bouncing: key, at: time) { return resume(key, at: time, inFrame) }
+    if debouncer.undoRelease(bouncing: key, at: time) {
+      return undoRelease(of: key, at: time, inFrame)
+    }
     // A Shift that waits for the end of its frame went down before this key.
     if liftedShifts.isWaiting, !key.code.isShift { settleLiftedShifts() }
     let held = keys.press(key)
@@ -63,20 +65,20 @@ extension Controller {
     if !waitingTap.isEmpty || !openUses.isEmpty || liftedShifts.isWaiting {
       settle(beforePressOf: key, meaning, at: time, inFrame)
     }
-    if !meaning.isShift, !liftedShifts.isEmpty || !meaning.isCharacter, isKey(meaning) {
-      liftedShifts.press(key, at: time, inFrame: inFrame, types: meaning.isCharacter)
+    if !meaning.isShift, !liftedShifts.isEmpty || !meaning.isCharacter, countsAsKey(meaning) {
+      liftedShifts.press(key, at: time, inFrame: inFrame, isCharacter: meaning.isCharacter)
     }
     switch meaning {
     case .shift:
       openShifts.forget(key)
       if !belongsToShortcut(held, at: time) { pressShift(key, at: time, wasSeen: wasSeen) }
     case .bound(let press):
-      if !press.isByAny {
+      if !press.allowsAnyModifiers {
         keys.noteShortcutKey(key, at: time)
         useShift(with: key, at: time)
       }
       keys.consume(key)
-      for one in press.uses {
+      for one in press.machineEvents {
         if let event = one.events.press { machines.send(event, to: one.machine, at: time) }
         openUses.begin(one, key, at: time, wasSeen: wasSeen)
       }
@@ -97,8 +99,9 @@ extension Controller {
   private func meaning(
     _ meaning: PressMeaning, of key: DeviceKey, _ held: Modifiers, at time: Time, _ inFrame: Bool
   ) -> PressMeaning {
-    guard liftedShifts.isPressed(key, at: time, inFrame: inFrame, types: meaning.isCharacter),
-      let press = settings.bindings.bound(key.code, held.union(.shift)), !press.isByAny
+    guard liftedShifts.isShifted(key, at: time, inFrame: inFrame, isCharacter: meaning.isCharacter),
+      let press = settings.bindings.boundPress(of: key.code, held.union(.shift)),
+      !press.allowsAnyModifiers
     else { return meaning }
     return .bound(press)
   }
@@ -111,16 +114,16 @@ extension Controller {
   }
 
   /// Undoes the release of a key: the key was down throughout.
-  private mutating func resume(_ key: DeviceKey, at time: Time, _ inFrame: Bool) {
-    keys.resume(key)
+  private mutating func undoRelease(of key: DeviceKey, at time: Time, _ inFrame: Bool) {
+    keys.undoRelease(of: key)
     keys.noteShortcutKey(key, at: time)
     if key.code.isShift {
       liftedShifts.forget(key)
     } else if !liftedShifts.isEmpty {
-      liftedShifts.press(key, at: time, inFrame: inFrame, types: key.code.isCharacter)
+      liftedShifts.press(key, at: time, inFrame: inFrame, isCharacter: key.code.isCharacter)
     }
-    waitingTap.resume(key)
-    openUses.resume(key)
+    waitingTap.undoRelease(of: key)
+    openUses.undoRelease(of: key)
     // A table's timeout that waited for the release is due now, at its own time.
     passTime(to: time)
   }
@@ -129,16 +132,16 @@ extension Controller {
   private mutating func settle(
     beforePressOf key: DeviceKey, _ meaning: PressMeaning, at time: Time, _ inFrame: Bool
   ) {
-    if isKey(meaning) {
+    if countsAsKey(meaning) {
       let isPressedWithTap = waitingTap.key.map {
-        liftedShifts.isPressed(
-          key, with: $0, at: time, inFrame: inFrame, types: meaning.isCharacter)
+        liftedShifts.isShifted(
+          key, by: $0, at: time, inFrame: inFrame, isCharacter: meaning.isCharacter)
       }
       if isPressedWithTap != true { settleWaitingShifts() }
       waitingTap.forget()
       settleReleases()
       openUses.endTaps()
-    } else if meaning.isByAny {
+    } else if meaning.allowsAnyModifiers {
       settleReleases()
     }
     send(openUses.end(pressedAgain: key, at: time))
@@ -147,11 +150,11 @@ extension Controller {
   /// Whether the press counts as that of a key. A press that completes only chords with any
   /// modifiers does not. Neither does an unbound code of a game pad, finger or pen, or of a pointer
   /// without ``Settings/pointers``: such codes must make no difference, recorded or not.
-  private func isKey(_ meaning: PressMeaning) -> Bool {
+  private func countsAsKey(_ meaning: PressMeaning) -> Bool {
     switch meaning {
     case .inert: false
     case .button: settings.pointers
-    case .bound(let press): !press.isByAny
+    case .bound(let press): !press.allowsAnyModifiers
     case .shift, .character, .navigation, .other, .altGr: true
     }
   }
@@ -175,7 +178,7 @@ extension Controller {
   /// there are none, the key may use up Shift; see ``Settings/ShiftUse``.
   private mutating func useShift(with key: DeviceKey, at time: Time) {
     if let back = openShifts.takeBack(with: key, at: time, keys, liftedShifts) {
-      machines.send(.shiftUsed(back: back), at: time)
+      machines.send(.shiftUsed(returningTo: back), at: time)
     } else if settings.shiftUsedBy == .any {
       typeCharacter(at: time)
     }
@@ -187,7 +190,7 @@ extension Controller {
     if key.code.isShift || !liftedShifts.isEmpty {
       liftedShifts.release(key, at: time, inFrame)
     }
-    if openUses.release(key), !debouncer.wait(key, since: time) {
+    if openUses.release(key), !debouncer.deferRelease(of: key, since: time) {
       send(openUses.end(key, at: time))
     }
     waitingTap.release(key, at: time)
@@ -195,7 +198,9 @@ extension Controller {
 
   private mutating func `repeat`(_ key: DeviceKey, at time: Time) {
     keys.noteRepeat(key, at: time)
-    guard !keys.isConsumed(key), key.code.types(with: keys.modifiers(without: key)) else { return }
+    guard !keys.isConsumed(key), key.code.typesCharacter(with: keys.modifiers(without: key)) else {
+      return
+    }
     settleWaitingShifts()
     typeCharacter(at: time)
   }
@@ -203,7 +208,7 @@ extension Controller {
   /// Whether Shift belongs to a shortcut if it is pressed while these modifiers are held.
   private func belongsToShortcut(_ held: Modifiers, at time: Time) -> Bool {
     guard settings.shiftTrigger != .always else { return false }
-    return !held.isDisjoint(with: .commands)
+    return !held.isDisjoint(with: .commandModifiers)
       || !shortcutKeys(at: time).isEmpty
   }
 
@@ -214,8 +219,8 @@ extension Controller {
 }
 
 extension Controller {
-  /// The meaning of a press at `time`, for callers that show it, and the held modifiers, with a
-  /// lifted Shift if that decides. `nil` if the press is a bounce, or is that of a second node.
+  /// The meaning of a press at `time`, and the held modifiers, with a lifted Shift if that decides;
+  /// for callers that show them. `nil` for a bounce, and for a press that a second node reports.
   public func meaning(
     ofPress code: KeyCode, on device: DeviceID, at time: Time, inFrame: Bool = false
   ) -> (meaning: PressMeaning, held: Modifiers)? {

@@ -40,7 +40,7 @@ public struct Controller: Sendable {
   var openUses: OpenUses
   var lockLEDs = LockLEDs()
   /// The latest time of an input in all batches so far.
-  var latest = Time(microseconds: .min)
+  var latestTime = Time(microseconds: .min)
 
   /// A controller in the initial states, without devices.
   public init(settings: Settings = Settings()) {
@@ -67,11 +67,11 @@ public struct Controller: Sendable {
     machines.resume(snapshot)
     openUses.inherit(snapshot.awaitedReleases)
     if let last { machines.endOverdueShift(at: last) }
-    let stateless = machines.setTables(
+    let withoutState = machines.setTables(
       settings.machines, from: snapshot.states, at: time, notBefore: last)
     // The change to an initial state has this time, so what is due by then comes first.
-    if !stateless.isEmpty { passTime(to: time) }
-    machines.setInitialStates(stateless, at: time)
+    if !withoutState.isEmpty { passTime(to: time) }
+    machines.setInitialStates(of: withoutState, at: time)
     return machines.changes
   }
 
@@ -81,8 +81,8 @@ public struct Controller: Sendable {
   /// A snapshot from which another controller can continue.
   public var snapshot: Snapshot {
     Snapshot(
-      states: states, shift: machines.shiftState, shiftFound: machines.foundTimeOfShift,
-      awaitedReleases: openUses.awaited(in: settings))
+      states: states, shift: machines.shiftState, shiftFound: machines.shiftFound,
+      awaitedReleases: openUses.awaitedReleases(in: settings))
   }
 
   /// Changes whenever the ``snapshot`` may have changed.
@@ -126,14 +126,14 @@ public struct Controller: Sendable {
   public mutating func take(_ events: [KeyEvent], on device: DeviceID) -> [Change] {
     machines.forgetChanges()
     for event in events {
-      begin(at: event.time)
+      prepareForInput(at: event.time)
       process(event, of: device)
     }
     return machines.changes
   }
 
   mutating func process(_ input: Input) {
-    if let time = input.time { begin(at: time) }
+    if let time = input.time { prepareForInput(at: time) }
     guard case .key(let device, let event) = input else {
       for counted in twins.take(input) { process(counted: counted) }
       return
@@ -198,11 +198,11 @@ public struct Controller: Sendable {
     debouncer.interval = next.debounce
     openShifts.removeAll()
     waitingTap = WaitingTap(next)
-    machines.setShift(next.shift)
+    machines.setShiftRules(next.shift)
     // These settings were not in force when `on` was due, so `on` ends only now.
     machines.endOverdueShift(at: time)
-    let stateless = machines.setTables(next.machines, from: states, at: time, notBefore: time)
-    machines.setInitialStates(stateless, at: time)
+    let withoutState = machines.setTables(next.machines, from: states, at: time, notBefore: time)
+    machines.setInitialStates(of: withoutState, at: time)
     updateLocks(at: time)
   }
 
@@ -249,11 +249,11 @@ public struct Controller: Sendable {
 
   /// Performs what comes before an input at `time`.
   @inline(__always)
-  private mutating func begin(at time: Time) {
+  private mutating func prepareForInput(at time: Time) {
     passTime(to: time)
-    if lockLEDs.needsReport { updateLocks(at: time) }
-    if machines.hasUndatedStates { machines.dateInitialStates(at: time) }
-    if keys.hasUndatedKeys { keys.dateOpenedKeys(at: time) }
+    if lockLEDs.hasUnsentReports { updateLocks(at: time) }
+    if machines.hasUndatedStates { machines.dateUndatedStates(at: time) }
+    if keys.hasUndatedKeys { keys.dateUndatedKeys(at: time) }
   }
 
   /// Performs all that is due by `time`. Inlined, because for most events nothing can be due. A
@@ -271,7 +271,7 @@ public struct Controller: Sendable {
     while let nextDue, nextDue.time <= time {
       switch nextDue.kind {
       case .liftedShift: settleLiftedShifts()
-      case .release: if let release = debouncer.popFirst() { end(release) }
+      case .release: if let release = debouncer.popWaitingRelease() { endUses(by: release) }
       case .hold: send(openUses.takeDueHold())
       case .lock: updateLocks(at: nextDue.time)
       case .tap: settleWaitingShifts()
@@ -332,10 +332,10 @@ public struct Controller: Sendable {
 
   /// Counts the releases that wait for a possible bounce, on this device or on all.
   mutating func settleReleases(on device: DeviceID? = nil) {
-    while let release = debouncer.popFirst(on: device) { end(release) }
+    while let release = debouncer.popWaitingRelease(on: device) { endUses(by: release) }
   }
 
-  private mutating func end(_ release: Debouncer.Release) {
+  private mutating func endUses(by release: Debouncer.Release) {
     send(openUses.end(release.key, at: release.time))
   }
 

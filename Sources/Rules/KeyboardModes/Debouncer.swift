@@ -22,15 +22,15 @@ struct Debouncer: Sendable {
 
   /// A press less than this away from the key's release is a bounce; with zero, no press is.
   var interval: Duration {
-    didSet { if interval == .zero { recent = [] } }
+    didSet { if interval == .zero { recentReleases = [] } }
   }
 
-  /// The recent releases of keys that are up: a press soon after one is its bounce.
-  private var recent: [Release] = []
+  /// The recent releases of keys that are up. A press of the same key soon after is a bounce.
+  private var recentReleases: [Release] = []
 
   /// The releases that have not counted yet, in the order of their times; at equal times, in the
   /// order in which the keys went up.
-  private var waiting: [Release] = []
+  private var waitingReleases: [Release] = []
 
   /// No key has been released. With the interval zero, nothing is kept and no release waits.
   init(interval: Duration) { self.interval = interval }
@@ -39,52 +39,52 @@ struct Debouncer: Sendable {
   mutating func release(_ key: DeviceKey, at time: Time) {
     guard interval > .zero else { return }
     forgetOld(on: key.device, at: time)
-    recent.append(Release(key: key, time: time))
+    recentReleases.append(Release(key: key, time: time))
   }
 
   /// Returns whether a press of `key` at `time` is a bounce; if so, undoes the release.
   mutating func undoRelease(bouncing key: DeviceKey, at time: Time) -> Bool {
-    if recent.isEmpty { return false }
+    if recentReleases.isEmpty { return false }
     forgetOld(on: key.device, at: time)
-    guard let index = recent.firstIndex(where: { $0.key == key }) else { return false }
-    recent.remove(at: index)
-    waiting.removeAll { $0.key == key }
+    guard let index = recentReleases.firstIndex(where: { $0.key == key }) else { return false }
+    recentReleases.remove(at: index)
+    waitingReleases.removeAll { $0.key == key }
     return true
   }
 
   /// Whether a press of `key` at `time` would be a bounce.
   func isBounce(_ key: DeviceKey, at time: Time) -> Bool {
-    recent.contains { $0.key == key && $0.time.isWithin(interval, of: time) }
+    recentReleases.contains { $0.key == key && $0.time.isWithin(interval, of: time) }
   }
 
   /// Forgets releases on `device` after which a press at `time` is no bounce. The list stays short
   /// however much is typed, and typed keys do not stay in it for long.
   private mutating func forgetOld(on device: DeviceID, at time: Time) {
-    recent.removeAll { $0.key.device == device && !$0.time.isWithin(interval, of: time) }
+    recentReleases.removeAll { $0.key.device == device && !$0.time.isWithin(interval, of: time) }
   }
 
   /// Forgets the releases on `device`: no later press is a bounce. Those that wait still count.
-  mutating func remove(_ device: DeviceID) { recent.removeAll { $0.key.device == device } }
+  mutating func remove(_ device: DeviceID) { recentReleases.removeAll { $0.key.device == device } }
 
   // MARK: Releases that wait
 
-  /// Has a release of `key` wait. With the interval zero, the release counts at once: `false`.
-  mutating func wait(_ key: DeviceKey, since time: Time) -> Bool {
+  /// Makes a release of `key` wait, and returns `true`. With the interval zero, returns `false`.
+  mutating func deferRelease(of key: DeviceKey, since time: Time) -> Bool {
     guard interval > .zero else { return false }
-    let index = waiting.firstIndex { $0.time > time } ?? waiting.endIndex
-    waiting.insert(Release(key: key, time: time), at: index)
+    let index = waitingReleases.firstIndex { $0.time > time } ?? waitingReleases.endIndex
+    waitingReleases.insert(Release(key: key, time: time), at: index)
     return true
   }
 
   /// The time of the first release that waits; `nil` if none waits.
-  var waitingSince: Time? { waiting.first?.time }
+  var waitingSince: Time? { waitingReleases.first?.time }
 
   /// The latest time at which the first release that waits counts; `nil` if none waits.
   var due: Time? { waitingSince?.advanced(by: interval) }
 
   /// Removes the first release that waits, on this device or on any, and returns it.
-  mutating func popFirst(on device: DeviceID? = nil) -> Release? {
-    waiting.firstIndex { device == nil || $0.key.device == device }
-      .map { waiting.remove(at: $0) }
+  mutating func popWaitingRelease(on device: DeviceID? = nil) -> Release? {
+    waitingReleases.firstIndex { device == nil || $0.key.device == device }
+      .map { waitingReleases.remove(at: $0) }
   }
 }

@@ -6,13 +6,13 @@
 public struct FrameQueues: Sendable {
   private struct Waiting: Sendable {
     let input: Controller.Input
-    /// The index of its device.
+    /// The index of the input's device.
     var index: Int
-    /// The time of its frame, or of an earlier frame of its queue if that is later.
+    /// When the input's frame takes effect; not before earlier frames of the device.
     let time: Time
   }
 
-  /// The inputs of all queues. The inputs of one device are in their order.
+  /// The inputs of all queues. Those of one device are in the order of its reports.
   private var waiting: [Waiting] = []
 
   /// Whether the last frame of each device is open.
@@ -44,12 +44,12 @@ public struct FrameQueues: Sendable {
 
   /// The time until which the last frame of the device at `index` waits; `nil` if its queue
   /// is empty.
-  public func lastTime(of index: Int) -> Time? { waiting.last { $0.index == index }?.time }
+  public func lastFrameTime(of index: Int) -> Time? { waiting.last { $0.index == index }?.time }
 
   /// Adds `input` to the open frame of the device at `index`. If there is none, begins a frame with
   /// this `time`.
   public mutating func append(_ input: consuming Controller.Input, at time: Time, of index: Int) {
-    let last = lastTime(of: index) ?? time
+    let last = lastFrameTime(of: index) ?? time
     let frame = isFrameOpen[index] ? last : max(last, time)
     waiting.append(Waiting(input: input, index: index, time: frame))
     isFrameOpen[index] = true
@@ -70,7 +70,7 @@ public struct FrameQueues: Sendable {
     if waiting.count == 1, waiting[0].time <= limit {
       return inputs.append(waiting.removeLast().input)
     }
-    // Stable, so inputs of one frame keep their order.
+    // The sort is stable, so inputs of one frame keep their order.
     waiting.sort { ($0.time, $0.index) < ($1.time, $1.index) }
     let count = waiting.firstIndex { $0.time > limit } ?? waiting.count
     for first in 0..<count { inputs.append(waiting[first].input) }

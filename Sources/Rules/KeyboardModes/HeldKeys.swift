@@ -21,10 +21,10 @@ struct DeviceKeys: Sendable {
 
   fileprivate mutating func press(_ key: KeyCode) {
     consumed.remove(key)
-    resume(key)
+    setDown(key)
   }
 
-  fileprivate mutating func resume(_ key: KeyCode) {
+  fileprivate mutating func setDown(_ key: KeyCode) {
     down.insert(key)
     modifiers.formUnion(Modifiers(of: key))
   }
@@ -52,7 +52,7 @@ struct HeldKeys: Sendable {
   /// A key found down at opening has no time until the next input.
   private var shortcutKeyTimes: [(key: DeviceKey, time: Time?)] = []
 
-  /// Whether a key was down at opening and ``dateOpenedKeys(at:)`` was not called since.
+  /// Whether one of these keys may have no time. ``dateUndatedKeys(at:)`` gives it one.
   private(set) var hasUndatedKeys = false
 
   /// Opens `device` while these keys are down. Their presses were not seen.
@@ -81,8 +81,8 @@ struct HeldKeys: Sendable {
     }
   }
 
-  /// Gives the keys that were found down at opening the time of the first input since then.
-  mutating func dateOpenedKeys(at time: Time) {
+  /// Gives the keys without a time the time of the first input after their device was opened.
+  mutating func dateUndatedKeys(at time: Time) {
     hasUndatedKeys = false
     for index in shortcutKeyTimes.indices where shortcutKeyTimes[index].time == nil {
       shortcutKeyTimes[index].time = time
@@ -106,7 +106,7 @@ struct HeldKeys: Sendable {
   }
 
   /// Undoes the release of `key`: the key was down throughout.
-  mutating func resume(_ key: DeviceKey) { devices[index(of: key.device)].resume(key.code) }
+  mutating func undoRelease(of key: DeviceKey) { devices[index(of: key.device)].setDown(key.code) }
 
   /// Releases `key`, and returns whether it was down.
   mutating func release(_ key: DeviceKey) -> Bool {

@@ -18,7 +18,7 @@ extension Controller {
     /// awaited is up if none of them holds it.
     case allOpened(at: Time)
     /// A device reported which of its lock LEDs are on, or the kernel was asked. Without a time,
-    /// the device is just being opened; the report takes effect with the next input with a time.
+    /// the device is being opened; the report takes effect with the next input that has a time.
     case leds(DeviceID, LEDReport, at: Time?)
     /// A program sent an event.
     case client(ClientEvent, at: Time)

@@ -17,29 +17,29 @@ public struct KeyCode: Hashable, Sendable {
   @inlinable
   public init?(_ number: UInt16) {
     guard number <= Self.max else { return nil }
-    self.init(known: number)
+    self.init(unchecked: number)
   }
 
   @usableFromInline
-  init(known number: UInt16) { self.number = number }
+  init(unchecked number: UInt16) { self.number = number }
 }
 
 /// The keys that this module refers to by name.
 extension KeyCode {
-  static let escape = KeyCode(known: 1)
-  static let leftCtrl = KeyCode(known: 29)
-  static let leftShift = KeyCode(known: 42)
-  static let rightShift = KeyCode(known: 54)
-  static let leftAlt = KeyCode(known: 56)
-  static let scrollLock = KeyCode(known: 70)
-  static let rightCtrl = KeyCode(known: 97)
-  static let rightAlt = KeyCode(known: 100)
-  static let insert = KeyCode(known: 110)
-  static let leftMeta = KeyCode(known: 125)
-  static let rightMeta = KeyCode(known: 126)
-  static let compose = KeyCode(known: 127)
-  static let dictate = KeyCode(known: 0x24a)
-  static let emojiPicker = KeyCode(known: 0x249)
+  static let escape = KeyCode(unchecked: 1)
+  static let leftCtrl = KeyCode(unchecked: 29)
+  static let leftShift = KeyCode(unchecked: 42)
+  static let rightShift = KeyCode(unchecked: 54)
+  static let leftAlt = KeyCode(unchecked: 56)
+  static let scrollLock = KeyCode(unchecked: 70)
+  static let rightCtrl = KeyCode(unchecked: 97)
+  static let rightAlt = KeyCode(unchecked: 100)
+  static let insert = KeyCode(unchecked: 110)
+  static let leftMeta = KeyCode(unchecked: 125)
+  static let rightMeta = KeyCode(unchecked: 126)
+  static let compose = KeyCode(unchecked: 127)
+  static let dictate = KeyCode(unchecked: 0x24a)
+  static let emojiPicker = KeyCode(unchecked: 0x249)
 
   /// Whether this is one of the two Shift keys. The machines do not distinguish them.
   public var isShift: Bool { self == .leftShift || self == .rightShift }
@@ -87,6 +87,6 @@ extension KeyCode {
       2...13, 16...27, 30...41, 43...53, 55...55, 57...57, 71...83, 86...86, 89...89, 98...98,
       117...117, 121...121, 124...124, 179...180,
     ]
-    return KeySet(numbers.joined().map(KeyCode.init(known:)))
+    return KeySet(numbers.joined().map(KeyCode.init(unchecked:)))
   }()
 }

@@ -60,7 +60,7 @@ public struct KeyDifference: Hashable, Sendable {
   /// The differences in the order in which they take effect: releases, modifiers other than Shift,
   /// Shift, other keys.
   ///
-  /// `differences` has the order of the codes; the order of the changes is unknown. A letter or
+  /// `differences` is in the order of the codes; the order of the changes is unknown. A letter or
   /// Shift that is found down together with Ctrl is probably part of a shortcut, so Ctrl takes
   /// effect first.
   static func inOrderOfEffect(_ differences: [KeyDifference]) -> [KeyDifference] {

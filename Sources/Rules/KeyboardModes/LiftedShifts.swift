@@ -17,33 +17,33 @@
 /// The order within a frame comes from the keyboard's descriptor, so it means nothing. A Shift that
 /// is pressed again, perhaps in the frame of such a release, waits for the end of the frame.
 struct LiftedShifts: Sendable {
-  /// A hand takes longer, and a remapper less.
-  static var limit: Duration { .microseconds(500) }
+  /// A remapper's next event comes sooner than this, and a hand's comes later.
+  static var maxGap: Duration { .microseconds(500) }
 
   private struct Lift: Sendable {
     let shift: DeviceKey
     let released: Time
     /// The keys that were pressed with this Shift, or later, and are down.
-    var keys: [(code: KeyCode, types: Bool)] = []
-    /// The last release of any of these keys, and of any that types no character.
+    var keys: [(code: KeyCode, isCharacter: Bool)] = []
+    /// When any of these keys was last released, and when one that types no character was.
     var keyReleased: Time?
     var silentReleased: Time?
     /// When Shift was pressed again, if this press waits for the end of its frame.
-    var returned: Time?
+    var pressedAgain: Time?
 
     func isOver(at time: Time) -> Bool {
-      keys.isEmpty && !time.isWithin(LiftedShifts.limit, of: keyReleased ?? released)
+      keys.isEmpty && !time.isWithin(LiftedShifts.maxGap, of: keyReleased ?? released)
     }
 
     /// Whether this press is the next letter of a fast hand, in the frame of the release.
-    func isNextLetter(at time: Time, inFrame: Bool, types: Bool) -> Bool {
-      types && inFrame && time == released
+    func isNextLetter(at time: Time, inFrame: Bool, isCharacter: Bool) -> Bool {
+      isCharacter && inFrame && time == released
     }
 
     func continuesPress(at time: Time, _ inFrame: Bool) -> Bool {
-      if let silentReleased, time.isWithin(LiftedShifts.limit, of: silentReleased) { return true }
+      if let silentReleased, time.isWithin(LiftedShifts.maxGap, of: silentReleased) { return true }
       guard let keyReleased, !inFrame || time != keyReleased else { return false }
-      return time.isWithin(LiftedShifts.limit, of: keyReleased)
+      return time.isWithin(LiftedShifts.maxGap, of: keyReleased)
     }
   }
 
@@ -55,37 +55,38 @@ struct LiftedShifts: Sendable {
   var isEmpty: Bool { lifts.isEmpty }
 
   /// Whether a press waits for the end of its frame.
-  var isWaiting: Bool { !lifts.isEmpty && lifts.contains { $0.returned != nil } }
+  var isWaiting: Bool { !lifts.isEmpty && lifts.contains { $0.pressedAgain != nil } }
 
   /// When a press that waits for the end of its frame counts at the latest; `nil` for never.
   var due: Time? {
-    lifts.isEmpty ? nil : lifts.lazy.compactMap(\.returned).first?.advanced(by: .microseconds(1))
+    lifts.isEmpty
+      ? nil : lifts.lazy.compactMap(\.pressedAgain).first?.advanced(by: .microseconds(1))
   }
 
-  /// Whether a press of `key` at `time` is with the lifted `shift`; if that is `nil`, with any.
+  /// Whether a lifted Shift counts as held for a press of `key`: `shift`, or any if that is `nil`.
   ///
   /// - Parameters:
   ///   - inFrame: whether the previous event of the device is in the same frame.
-  ///   - types: whether the key types a character.
-  func isPressed(
-    _ key: DeviceKey, with shift: DeviceKey? = nil, at time: Time, inFrame: Bool, types: Bool
+  ///   - isCharacter: whether the key types a character.
+  func isShifted(
+    _ key: DeviceKey, by shift: DeviceKey? = nil, at time: Time, inFrame: Bool, isCharacter: Bool
   ) -> Bool {
     lifts.contains { lift in
       lift.shift.device == key.device && (shift == nil || shift == lift.shift)
-        && time.isWithin(Self.limit, of: lift.released)
-        && !lift.isNextLetter(at: time, inFrame: inFrame, types: types)
+        && time.isWithin(Self.maxGap, of: lift.released)
+        && !lift.isNextLetter(at: time, inFrame: inFrame, isCharacter: isCharacter)
     }
   }
 
   /// A key other than Shift goes down.
-  mutating func press(_ key: DeviceKey, at time: Time, inFrame: Bool, types: Bool) {
-    if !types { lastSilentPress = (key, time) }
+  mutating func press(_ key: DeviceKey, at time: Time, inFrame: Bool, isCharacter: Bool) {
+    if !isCharacter { lastSilentPress = (key, time) }
     lifts.removeAll { $0.shift.device == key.device && $0.isOver(at: time) }
     for index in lifts.indices
     where lifts[index].shift.device == key.device
-      && !lifts[index].isNextLetter(at: time, inFrame: inFrame, types: types)
+      && !lifts[index].isNextLetter(at: time, inFrame: inFrame, isCharacter: isCharacter)
     {
-      lifts[index].keys.append((key.code, types))
+      lifts[index].keys.append((key.code, isCharacter))
     }
   }
 
@@ -98,8 +99,8 @@ struct LiftedShifts: Sendable {
   ) -> Bool {
     guard let index = lifts.firstIndex(where: { $0.shift == shift }) else { return true }
     let continuesPress = lifts[index].continuesPress(at: time, inFrame)
-    if !continuesPress, mayWait, lifts[index].keys.contains(where: { !$0.types }) {
-      lifts[index].returned = time
+    if !continuesPress, mayWait, lifts[index].keys.contains(where: { !$0.isCharacter }) {
+      lifts[index].pressedAgain = time
       return false
     }
     lifts.remove(at: index)
@@ -120,19 +121,19 @@ struct LiftedShifts: Sendable {
       guard let held = lifts[index].keys.firstIndex(where: { $0.code == key.code }) else {
         continue
       }
-      let types = lifts[index].keys.remove(at: held).types
+      let isCharacter = lifts[index].keys.remove(at: held).isCharacter
       lifts[index].keyReleased = time
-      if !types { lifts[index].silentReleased = time }
+      if !isCharacter { lifts[index].silentReleased = time }
     }
-    // The press of a Shift that went down in the frame of this release continues.
-    lifts.removeAll { $0.returned != nil && $0.silentReleased == $0.returned }
+    // A Shift that went down in the frame of this release continues its older press.
+    lifts.removeAll { $0.pressedAgain != nil && $0.silentReleased == $0.pressedAgain }
   }
 
   /// Ends the wait of the Shifts that were pressed again, and returns them.
   mutating func settle() -> [(shift: DeviceKey, time: Time)] {
     guard !lifts.isEmpty else { return [] }
-    defer { lifts.removeAll { $0.returned != nil } }
-    return lifts.compactMap { lift in lift.returned.map { (lift.shift, $0) } }
+    defer { lifts.removeAll { $0.pressedAgain != nil } }
+    return lifts.compactMap { lift in lift.pressedAgain.map { (lift.shift, $0) } }
   }
 
   /// Forgets the release of a Shift.

@@ -21,13 +21,13 @@ public struct LEDReport: Hashable, Sendable {
 /// same for a second: some programs light the LEDs of the keyboard that was typed on last, and then
 /// each change would reveal a key stroke.
 struct LockLEDs: Sendable {
-  fileprivate static let mostChanges = 20
+  fileprivate static let maxChanges = 20
   fileprivate static let window = Duration.seconds(1)
 
   /// How fast the LED of a lock changes.
   fileprivate struct Pace: Sendable {
     /// The times of the last change, and of changes less than a second before it.
-    var recent: [Time] = []
+    var recentChanges: [Time] = []
     /// What the LEDs showed last.
     var shown = LockRules.Event.ledGone
     /// Until when the lock is unknown because its LED changed too fast.
@@ -40,13 +40,13 @@ struct LockLEDs: Sendable {
 
   /// Whether a device has reported its LEDs at its opening, and the locks have not been sent events
   /// for them. The events are sent before the next input that has a time.
-  private(set) var needsReport = false
+  private(set) var hasUnsentReports = false
 
   /// When the first of the locks that changed too fast is known again; `nil` if no lock did.
   var due: Time? { earlier(caps.hiddenUntil, num.hiddenUntil) }
 
   mutating func update(_ device: DeviceID, by report: LEDReport, isOpening: Bool) {
-    if isOpening { needsReport = true }
+    if isOpening { hasUnsentReports = true }
     guard let index = devices.firstIndex(where: { $0.device == device }) else {
       return devices.append((device, report))
     }
@@ -58,8 +58,8 @@ struct LockLEDs: Sendable {
   /// The event of each lock at `time`, by its LEDs. What a device shows at its opening does not
   /// count as a change of the LED: the LED may have been so for long.
   mutating func events(at time: Time) -> [(lock: Lock, event: LockRules.Event)] {
-    let isOpening = needsReport
-    needsReport = false
+    let isOpening = hasUnsentReports
+    hasUnsentReports = false
     return [
       (.caps, caps.event(showing: shown(.caps), at: time, isOpening: isOpening)),
       (.num, num.event(showing: shown(.num), at: time, isOpening: isOpening)),
@@ -86,9 +86,9 @@ extension LockLEDs.Pace {
   }
 
   private mutating func count(changeAt time: Time) {
-    recent.removeAll { !time.isWithin(LockLEDs.window, of: $0) }
-    recent = recent.suffix(LockLEDs.mostChanges) + [time]
-    if hiddenUntil != nil || recent.count > LockLEDs.mostChanges {
+    recentChanges.removeAll { !time.isWithin(LockLEDs.window, of: $0) }
+    recentChanges = recentChanges.suffix(LockLEDs.maxChanges) + [time]
+    if hiddenUntil != nil || recentChanges.count > LockLEDs.maxChanges {
       hiddenUntil = time.advanced(by: LockLEDs.window)
     }
   }

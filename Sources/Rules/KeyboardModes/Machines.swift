@@ -5,25 +5,25 @@ struct Machines: Sendable {
   /// A machine whose rules are a table.
   private struct Table: Sendable {
     var machine: StateMachine<StateTable>
-    /// When the state was entered; `nil` for an initial state until ``dateInitialStates(at:)``.
+    /// When the state was entered; `nil` for an initial state until ``dateUndatedStates(at:)``.
     private(set) var entered: Time?
     /// When the timeout of the present state is due; `nil` if the state has none.
     private(set) var due: Time?
 
     init(_ rules: StateTable) { machine = StateMachine(rules) }
 
-    /// The present state was entered at `time`, but its timeout is not due before `least`.
-    mutating func enter(at time: Time, notBefore least: Time? = nil) {
+    /// The present state was entered at `time`, but its timeout is not due before `earliest`.
+    mutating func enter(at time: Time, notBefore earliest: Time? = nil) {
       entered = time
       due = machine.rules.timeout(of: machine.state).flatMap { time.advanced(by: $0.after) }
-        .map { max($0, least ?? $0) }
+        .map { max($0, earliest ?? $0) }
     }
   }
 
   private var shift: StateMachine<ShiftRules>
   private var tables: [Table]
   /// When the last press of Shift with an unknown time was found.
-  private var shiftFound: Time?
+  private var lastShiftFound: Time?
 
   /// The states of Shift, of the machines in the order of ``Settings/machines``, and of the locks.
   private(set) var states: States
@@ -56,8 +56,8 @@ struct Machines: Sendable {
 
   var shiftState: ShiftRules.State { shift.state }
 
-  /// If `on` began with a press of unknown time: when this press was found.
-  var foundTimeOfShift: Time? { shift.state == .on(since: nil) ? shiftFound : nil }
+  /// When the press that began `on` was found, if its own time is unknown; otherwise `nil`.
+  var shiftFound: Time? { shift.state == .on(since: nil) ? lastShiftFound : nil }
 
   /// Whether Shift or a table has a timeout.
   var hasTimeout: Bool { shift.rules.timeout != nil || tablesHaveTimeouts }
@@ -65,7 +65,7 @@ struct Machines: Sendable {
   /// When `on` ends if it is not used; `nil` in other states, or without a timeout.
   var shiftDue: Time? {
     guard case .on(let since) = shift.state, let timeout = shift.rules.timeout else { return nil }
-    return (since ?? shiftFound)?.advanced(by: timeout)
+    return (since ?? lastShiftFound)?.advanced(by: timeout)
   }
 
   /// When the first timeout of a table is due, and the index of its machine. At equal times, the
@@ -87,7 +87,7 @@ struct Machines: Sendable {
 
   mutating func send(_ event: ShiftRules.Event, at time: Time) {
     guard let step = shift.take(event) else { return }
-    if case .shiftPressed(nil) = event { shiftFound = time }
+    if case .shiftPressed(nil) = event { lastShiftFound = time }
     // A new time of the press belongs in the snapshot, but the state has not changed.
     guard step.from.name != step.to.name else { return revision += 1 }
     add(.shift, step.from.name, step.to.name, event.name, at: time)
@@ -128,7 +128,7 @@ struct Machines: Sendable {
   // MARK: Time and rules
 
   /// Notes that the states of tables whose time of entry is unknown were entered at `time`.
-  mutating func dateInitialStates(at time: Time) {
+  mutating func dateUndatedStates(at time: Time) {
     hasUndatedStates = false
     for index in tables.indices where tables[index].entered == nil { tables[index].enter(at: time) }
   }
@@ -137,7 +137,7 @@ struct Machines: Sendable {
   /// snapshot. ``setTables(_:from:at:notBefore:)`` takes over the states of the tables.
   mutating func resume(_ snapshot: Controller.Snapshot) {
     shift = StateMachine(shift.rules, in: snapshot.shift)
-    shiftFound = snapshot.shiftFound ?? snapshot.states.since(.shift)
+    lastShiftFound = snapshot.shiftFound ?? snapshot.states.since(.shift)
     states.sequence = snapshot.states.sequence
     for index in states.entries.indices {
       let machine = states.entries[index].machine
@@ -149,17 +149,18 @@ struct Machines: Sendable {
   }
 
   /// Continues the Shift machine with these rules.
-  mutating func setShift(_ rules: ShiftRules) {
+  mutating func setShiftRules(_ rules: ShiftRules) {
     shift = StateMachine(rules, in: shift.state)
   }
 
   /// Replaces the machines with tables. Each continues in its state in `before`; a machine that
   /// `before` lacks begins in its initial state.
   ///
-  /// - Parameter least: the time before which no timeout is due; `nil` if each keeps its own time.
-  /// - Returns: the indices of tables that lack the state, for ``setInitialStates(_:at:)``.
+  /// - Parameter earliest: when a timeout is due at the earliest; `nil` if each keeps its own time.
+  /// - Returns: the indices of tables that lack their state, for ``setInitialStates(of:at:)``.
   mutating func setTables(
-    _ machines: [Settings.TableMachine], from before: States, at time: Time, notBefore least: Time?
+    _ machines: [Settings.TableMachine], from before: States, at time: Time,
+    notBefore earliest: Time?
   ) -> [Int] {
     let (shiftEntry, locks) = (states.entries[0], states.entries.suffix(Lock.allCases.count))
     let entered = zip(states.entries.dropFirst(), tables).map { ($0.machine, $1.entered) }
@@ -167,32 +168,32 @@ struct Machines: Sendable {
       before.entries.first { $0.machine == machine.name }
         ?? States.Entry(machine.name, machine.table.name(of: machine.table.initial))
     }
-    let all = [shiftEntry] + entries + locks
-    if all.map(\.machine) != states.machines {
+    let newEntries = [shiftEntry] + entries + locks
+    if newEntries.map(\.machine) != states.machines {
       listRevision += 1
       revision += 1
     }
-    states.entries = all
+    states.entries = newEntries
     tables = machines.map { Table($0.table) }
     tablesHaveTimeouts = machines.contains(where: \.table.hasTimeouts)
     hasUndatedStates = false
-    var stateless: [Int] = []
+    var withoutState: [Int] = []
     for (index, entry) in entries.enumerated() {
       let table = tables[index].machine.rules
       guard let state = table.state(named: entry.state) else {
-        stateless.append(index)
+        withoutState.append(index)
         continue
       }
       tables[index].machine = StateMachine(table, in: state)
-      let known = entered.first { $0.0 == entry.machine }?.1
-      tables[index].enter(at: known ?? entry.since ?? time, notBefore: least)
+      let enteredBefore = entered.first { $0.0 == entry.machine }?.1
+      tables[index].enter(at: enteredBefore ?? entry.since ?? time, notBefore: earliest)
     }
-    return stateless
+    return withoutState
   }
 
-  /// Has the machines with these indices change to their initial states.
-  mutating func setInitialStates(_ stateless: [Int], at time: Time) {
-    for index in stateless {
+  /// Changes the machines with these indices to their initial states.
+  mutating func setInitialStates(of indices: [Int], at time: Time) {
+    for index in indices {
       let (table, entry) = (tables[index].machine.rules, states.entries[index + 1])
       tables[index].enter(at: time)
       add(entry.machine, entry.state, table.name(of: table.initial), Change.configured, at: time)

@@ -21,7 +21,7 @@ public struct Modifiers: OptionSet, Hashable, Sendable {
   public static let any = Modifiers(rawValue: 128)
 
   /// While one of these is held, a key gives a command and types no character.
-  static let commands: Modifiers = [.ctrl, .alt, .meta]
+  static let commandModifiers: Modifiers = [.ctrl, .alt, .meta]
 
   /// The modifier of `key`; empty if `key` is not a modifier.
   public init(of key: KeyCode) {
@@ -39,6 +39,6 @@ public struct Modifiers: OptionSet, Hashable, Sendable {
     .leftCtrl, .rightCtrl, .leftAlt, .leftShift, .rightShift, .leftMeta, .rightMeta,
   ]
 
-  /// The keys of ``commands``.
+  /// The keys of ``commandModifiers``.
   static let commandKeys = keys.filter { !$0.isShift }
 }

@@ -5,8 +5,8 @@
 /// - A Shift pressed while Ctrl, left Alt, Meta, a key that moves the cursor or the button of a
 ///   pointer is held is part of a shortcut: it sends no event, and is never open.
 /// - A press that sent `shiftPressed` is *open* while its key is down. If a key goes down that
-///   types no character, Shift is part of its shortcut: ``ShiftRules/Event/shiftUsed(back:)`` takes
-///   back this press and all other open presses, to the state before the earliest press.
+///   types no character, Shift is part of its shortcut: `shiftUsed` takes back this press and all
+///   other open presses, to the state before the earliest press.
 ///
 ///       Shift   P-----------R         P: its press, R: its release
 ///       Home       P--R
@@ -60,7 +60,7 @@ struct OpenShifts: Sendable {
   ) -> ShiftRules.State? {
     let earliest = presses.first { press in
       keys.isDown(press.key)
-        || lifted.isPressed(key, with: press.key, at: time, inFrame: true, types: false)
+        || lifted.isShifted(key, by: press.key, at: time, inFrame: true, isCharacter: false)
     }
     guard let earliest else { return nil }
     removeAll()

@@ -28,7 +28,7 @@ struct OpenUse: Sendable {
 
   /// The events of this use that `next` binds too, to the same key with the same timing; `nil` if
   /// there are none. Events with the same name are the same.
-  func kept(from settings: Settings, by next: Settings) -> MachineEvents? {
+  func keptEvents(from settings: Settings, by next: Settings) -> MachineEvents? {
     let name = settings.machines[machine].name
     guard let other = next.machines.firstIndex(where: { $0.name == name }) else { return nil }
     let bound = next.bindings.chords.filter { $0.key == key.code }

@@ -36,7 +36,7 @@ struct OpenUses: Sendable {
   /// open.
   private(set) var nextCheck: Time?
 
-  /// Counts what may change the result of ``awaited(in:)``.
+  /// Counts what may change the result of ``awaitedReleases(in:)``.
   private(set) var revision = 0
 
   /// No use is open yet.
@@ -45,7 +45,7 @@ struct OpenUses: Sendable {
   var isEmpty: Bool { uses.isEmpty }
 
   /// The releases that are awaited; these settings name their events.
-  func awaited(in settings: Settings) -> [AwaitedRelease] {
+  func awaitedReleases(in settings: Settings) -> [AwaitedRelease] {
     uses.compactMap { use in
       let machine = settings.machines[use.machine]
       return use.events.release.map {
@@ -91,7 +91,7 @@ struct OpenUses: Sendable {
   }
 
   /// Undoes the release of a key: the key was down throughout.
-  mutating func resume(_ key: DeviceKey) {
+  mutating func undoRelease(of key: DeviceKey) {
     for index in uses.indices where uses[index].key == key { uses[index].isReleased = false }
   }
 
@@ -110,23 +110,23 @@ struct OpenUses: Sendable {
     return events + Self.events(\.events.gone, of: gone, at: time)
   }
 
-  /// Rebinds the uses to `next`. Ends uses that lose all later events or the release's.
+  /// Rebinds the uses to `next`. Ends uses that lose all later events, or that of their release.
   ///
   /// - Parameter settings: the present settings; their tables have the returned events.
   mutating func rebind(
     from settings: Settings, to next: Settings, at time: Time
   ) -> [TimedEvent] {
     let events = endUnseen(at: time) { use in
-      let kept = use.kept(from: settings, by: next)?.events
+      let kept = use.keptEvents(from: settings, by: next)?.events
       return kept?.hasLaterEvents != true || use.events.release != nil && kept?.release == nil
     }
     for index in uses.indices {
-      guard let kept = uses[index].kept(from: settings, by: next) else { continue }
+      guard let kept = uses[index].keptEvents(from: settings, by: next) else { continue }
       (uses[index].machine, uses[index].events) = (kept.machine, kept.events)
       if kept.events.hold == nil { uses[index].holdDue = nil }
     }
     goneUses = goneUses.compactMap { use in
-      guard let kept = use.kept(from: settings, by: next), kept.events.gone != nil else {
+      guard let kept = use.keptEvents(from: settings, by: next), kept.events.gone != nil else {
         return nil
       }
       return OpenUse(kept, use.key, pressed: nil)
@@ -136,7 +136,7 @@ struct OpenUses: Sendable {
     return events
   }
 
-  /// Ends uses whose release was not seen, so they are no taps.
+  /// Ends uses whose release was not seen. They are no taps.
   private mutating func endUnseen(
     at time: Time, where isEnded: (OpenUse) -> Bool
   ) -> [TimedEvent] {

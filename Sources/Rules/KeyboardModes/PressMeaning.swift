@@ -22,29 +22,33 @@ public enum PressMeaning: Hashable, Sendable {
   var isCharacter: Bool { if case .character = self { true } else { false } }
 
   /// Whether the press completes only chords with any modifiers; such a press leaves Shift alone.
-  var isByAny: Bool { if case .bound(let press) = self { press.isByAny } else { false } }
+  var allowsAnyModifiers: Bool {
+    if case .bound(let press) = self { press.allowsAnyModifiers } else { false }
+  }
 }
 
 /// A press that completes bound chords.
 public struct BoundPress: Hashable, Sendable {
   /// The events for each machine, in the order of the machines.
-  public let uses: [MachineEvents]
+  public let machineEvents: [MachineEvents]
   /// Whether the press completes only chords with any modifiers. Such a press leaves Shift alone:
   /// it takes no press back, and it types nothing. Other presses can still become taps.
-  public let isByAny: Bool
+  public let allowsAnyModifiers: Bool
 }
 
 extension Bindings {
   /// The meaning of a press of `key` with these modifiers held.
   @inline(__always)  // Otherwise each press would retain and release all bindings.
   func meaning(of key: KeyCode, _ held: Modifiers) -> PressMeaning {
-    if let press = bound(key, held) { return .bound(press) }
+    if let press = boundPress(of: key, held) { return .bound(press) }
     let meaning = key.meaning
-    return meaning == .character && !held.isDisjoint(with: .commands) ? .other : meaning
+    return meaning == .character && !held.isDisjoint(with: .commandModifiers) ? .other : meaning
   }
 }
 
 extension KeyCode {
   /// Whether a press or repeat of the key types a character with these modifiers held.
-  func types(with held: Modifiers) -> Bool { isCharacter && held.isDisjoint(with: .commands) }
+  func typesCharacter(with held: Modifiers) -> Bool {
+    isCharacter && held.isDisjoint(with: .commandModifiers)
+  }
 }

@@ -20,9 +20,9 @@ public struct Redactor: Sendable {
   private var held = HeldKeys()
   private var debouncer: Debouncer
   private var lifted = LiftedShifts()
-  /// The codes that stand for the keys in use: those that are down, or were released so recently
-  /// that a press may be a bounce.
-  private var codes: [DeviceKey: KeyCode] = [:]
+  /// The codes that stand for the keys in use: keys that are down, or were released so
+  /// recently that a press may be a bounce.
+  private var redactedCodes: [DeviceKey: KeyCode] = [:]
   /// The keys that each device has: a device in a replay would lose all other keys.
   private var keysOfDevices: [DeviceID: KeySet] = [:]
 
@@ -60,7 +60,7 @@ public struct Redactor: Sendable {
       held.remove(device)
       debouncer.remove(device)
       lifted.remove(device)
-      codes = codes.filter { $0.key.device != device }
+      redactedCodes = redactedCodes.filter { $0.key.device != device }
       keysOfDevices[device] = nil
       return input
     case .allOpened, .leds, .client, .configured: return input
@@ -75,7 +75,7 @@ public struct Redactor: Sendable {
     switch action {
     case .press: return press(key, at: time, inFrame, &unshared)
     case .release: return release(key, at: time)
-    case .autorepeat: return code(of: key, isNeeded: isAlwaysNeeded(key), &unshared)
+    case .autorepeat: return redactedCode(for: key, keepsCode: alwaysKeepsCode(key), &unshared)
     }
   }
 
@@ -93,17 +93,18 @@ public struct Redactor: Sendable {
     let isBounce = debouncer.undoRelease(bouncing: key, at: time)
     if !isBounce {
       let modifiers = held.modifiers(without: key)
-      let types = bindings.meaning(of: key.code, modifiers).isCharacter
-      let isLifted =
-        inFrame.map { lifted.isPressed(key, at: time, inFrame: $0, types: types) } ?? false
-      let isNeeded =
-        isAlwaysNeeded(key) || bindings.bound(key.code, modifiers) != nil
-        || isLifted && bindings.bound(key.code, modifiers.union(.shift)) != nil
-      codes[key] = code(of: key, isNeeded: isNeeded, &shared)
+      let isCharacter = bindings.meaning(of: key.code, modifiers).isCharacter
+      let isShifted =
+        inFrame.map { lifted.isShifted(key, at: time, inFrame: $0, isCharacter: isCharacter) }
+        ?? false
+      let keepsCode =
+        alwaysKeepsCode(key) || bindings.boundPress(of: key.code, modifiers) != nil
+        || isShifted && bindings.boundPress(of: key.code, modifiers.union(.shift)) != nil
+      redactedCodes[key] = redactedCode(for: key, keepsCode: keepsCode, &shared)
     }
-    let isSilent = isBounce && isDown(codes[key], on: key.device)
+    let isSilent = isBounce && isDown(redactedCodes[key], on: key.device)
     _ = held.press(key)
-    return isSilent ? nil : codes[key]
+    return isSilent ? nil : redactedCodes[key]
   }
 
   /// The code of a release.
@@ -113,7 +114,7 @@ public struct Redactor: Sendable {
     guard held.release(key) else { return nil }
     debouncer.release(key, at: time)
     if key.code.isShift { lifted.release(key, at: time, false) }
-    return isDown(codes[key], on: key.device) ? nil : codes[key]
+    return isDown(redactedCodes[key], on: key.device) ? nil : redactedCodes[key]
   }
 
   /// The codes of keys that are down when their device is opened.
@@ -125,16 +126,16 @@ public struct Redactor: Sendable {
     var shared: [PressMeaning: KeyCode] = [:]
     for key in keys.map({ DeviceKey(device, $0) }) {
       // These presses were not seen, so none of them completed a chord.
-      codes[key] = code(of: key, isNeeded: isAlwaysNeeded(key), &shared)
+      redactedCodes[key] = redactedCode(for: key, keepsCode: alwaysKeepsCode(key), &shared)
       held.open(device, [key.code])
     }
-    return Set(keys.compactMap { codes[DeviceKey(device, $0)] }).sorted { $0.number < $1.number }
+    let codes = Set(keys.compactMap { redactedCodes[DeviceKey(device, $0)] })
+    return codes.sorted { $0.number < $1.number }
   }
 
   /// Replaces the codes. The order of the differences would reveal the codes, so the order changes
-  /// too. Only what decides changes keeps its order: modifiers, since they can be bound, bound
-  /// keys, and the position of the first character among them. All releases take effect before the
-  /// presses.
+  /// too. Only what decides changes keeps its order: modifiers, bound keys, and the position of
+  /// the first character among them. All releases take effect before the presses.
   private mutating func redact(
     _ differences: [KeyDifference], on device: DeviceID, at time: Time
   ) -> [KeyDifference] {
@@ -149,14 +150,15 @@ public struct Redactor: Sendable {
     var replaced: Set<KeyCode> = []
     var firstCharacter: Int?
     for key in found.filter(\.isDown).map({ DeviceKey(device, $0.key) }) {
-      let types =
-        !debouncer.isBounce(key, at: time) && key.code.types(with: held.modifiers(without: key))
+      let isCharacter =
+        !debouncer.isBounce(key, at: time)
+        && key.code.typesCharacter(with: held.modifiers(without: key))
       guard let code = press(key, at: time, nil, &shared) else { continue }
       if code.isModifier || bindings.boundKeys.contains(code) {
         kept.append(code)
       } else {
         replaced.insert(code)
-        if types { firstCharacter = firstCharacter ?? kept.count }
+        if isCharacter { firstCharacter = firstCharacter ?? kept.count }
       }
     }
     // Of the replaced keys only characters decide anything, so all go where the first one was.
@@ -170,12 +172,12 @@ public struct Redactor: Sendable {
 
   /// Whether `code` stands for a key that is down.
   private func isDown(_ code: KeyCode?, on device: DeviceID) -> Bool {
-    codes.contains { $0.value == code && $0.key.device == device && held.isDown($0.key) }
+    redactedCodes.contains { $0.value == code && $0.key.device == device && held.isDown($0.key) }
   }
 
   /// Forgets the codes of keys that are up and that no bounce can follow any more.
   private mutating func forgetUnused(on device: DeviceID, at time: Time) {
-    codes = codes.filter { key, _ in
+    redactedCodes = redactedCodes.filter { key, _ in
       key.device != device || held.isDown(key) || debouncer.isBounce(key, at: time)
     }
   }
@@ -183,10 +185,10 @@ public struct Redactor: Sendable {
   // MARK: Choosing a code
 
   /// Whether the key keeps its code whatever is held with it.
-  private func isAlwaysNeeded(_ key: DeviceKey) -> Bool {
+  private func alwaysKeepsCode(_ key: DeviceKey) -> Bool {
     // If the release of a bound key was not seen, the key's next press ends the use that its last
     // press began, so both must have the same code.
-    if bindings.boundKeys.contains(key.code), codes[key] == key.code { return true }
+    if bindings.boundKeys.contains(key.code), redactedCodes[key] == key.code { return true }
     switch key.code.meaning {
     case .shift, .altGr, .bound: return true
     // While such a key is held, Shift is part of a shortcut. If two presses of one key had
@@ -196,21 +198,21 @@ public struct Redactor: Sendable {
     }
   }
 
-  /// The key's own code if that is needed. Otherwise the code that it has already or may share, or
-  /// the lowest free one, if possible one that the device has; if none is free, the lowest of all.
+  /// The key's own code if `keepsCode`. Otherwise the code that it has already or may share, or
+  /// the lowest free code, if possible one that the device has; if none is free, the lowest of all.
   ///
   /// - Returns: `nil` if all codes of the key's meaning are bound.
-  private func code(
-    of key: DeviceKey, isNeeded: Bool, _ shared: inout [PressMeaning: KeyCode]
+  private func redactedCode(
+    for key: DeviceKey, keepsCode: Bool, _ shared: inout [PressMeaning: KeyCode]
   ) -> KeyCode? {
-    if isNeeded { return key.code }
-    if let code = codes[key], !bindings.boundKeys.contains(code) { return code }
+    if keepsCode { return key.code }
+    if let code = redactedCodes[key], !bindings.boundKeys.contains(code) { return code }
     let meaning = key.code.meaning
     if let code = shared[meaning] { return code }
-    let all = (1...KeyCode.max).lazy.map(KeyCode.init(known:)).filter { code in
+    let all = (1...KeyCode.max).lazy.map(KeyCode.init(unchecked:)).filter { code in
       code.meaning == meaning && !code.isModifier && !bindings.boundKeys.contains(code)
     }
-    let used = Set(codes.lazy.filter { $0.key.device == key.device }.map(\.value))
+    let used = Set(redactedCodes.lazy.filter { $0.key.device == key.device }.map(\.value))
     let free = all.filter { !used.contains($0) }
     shared[meaning] =
       free.first { keysOfDevices[key.device]?.contains($0) != false } ?? free.first ?? all.first

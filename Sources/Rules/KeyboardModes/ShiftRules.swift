@@ -42,7 +42,7 @@ public struct ShiftRules: DrawableRules, Hashable {
     case timedOut
     /// The Shift key that is down turned out to be part of a shortcut, so its press is taken back:
     /// the machine returns to this state, the one before the press. The ``Controller`` sends this.
-    case shiftUsed(back: State)
+    case shiftUsed(returningTo: State)
 
     /// The name that programs receive.
     public var name: String {
@@ -118,7 +118,7 @@ extension ShiftRules {
       Sample(within, where: "< \(threshold.text)"), Sample(later, where: "≥ \(threshold.text)"),
       Sample(.characterTyped),
     ]
-    let returns = states.map { Sample(Event.shiftUsed(back: $0), where: "was \($0.name)") }
+    let returns = states.map { Sample(Event.shiftUsed(returningTo: $0), where: "was \($0.name)") }
     return samples + (timeout == nil ? [] : [Sample(.timedOut)]) + returns
   }
 }

@@ -54,7 +54,7 @@ extension Controller {
     public let states: States
     /// The state of the Shift machine with its payload; ``states`` has only its name.
     public let shift: ShiftRules.State
-    /// If `on` began with a press of unknown time: when this press was found.
+    /// When the press that began `on` was found, if its own time is unknown; otherwise `nil`.
     public let shiftFound: Time?
     /// The releases that will send an event.
     public let awaitedReleases: [AwaitedRelease]

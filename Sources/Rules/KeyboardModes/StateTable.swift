@@ -29,9 +29,9 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   }
 
   /// A table whose states and events are names. Its initializer throws the first fault.
-  public typealias Source = TransitionTable<String, String>
+  public typealias NamedTable = TransitionTable<String, String>
   /// The next state for one event in one state, by name.
-  public typealias Row = Source.Row
+  public typealias Row = NamedTable.Row
 
   /// A timeout of the configuration: a state that has lasted this long leads to the next one.
   public struct Timeout: Hashable, Sendable {
@@ -53,7 +53,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   public static let maxNames = 64
 
   /// The maximum length of a name, in bytes.
-  public static let longestName = 32
+  public static let maxNameBytes = 32
 
   /// The shipped table. Its states are a text field that is not being edited, a bar that records
   /// speech, a text field with the cursor in it, and the panel of emoji, pictures and files.
@@ -103,7 +103,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   /// The compiled form of a table, with at most ``maxNames`` states, and at most as many events.
   ///
   /// - Parameter timeouts: by the names of their states; all names must be the table's.
-  public init(_ table: Source, timeouts: [String: Timeout] = [:]) {
+  public init(_ table: NamedTable, timeouts: [String: Timeout] = [:]) {
     self.init(
       states: table.states, initial: table.initial, events: table.events, rows: table.rows,
       timeouts: timeouts)
@@ -121,14 +121,15 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
       return UInt8(clamping: index)
     }
     let shipped = Self.shippedRows.map(\.event)
-    let all = shipped + events.filter { !shipped.contains($0) }
+    let eventNames = shipped + events.filter { !shipped.contains($0) }
     namesOfStates = states
-    namesOfEvents = all
+    namesOfEvents = eventNames
     self.initial = State(number: number(initial, states))
-    self.events = events.map { Event(number: number($0, all)) }
-    var nextStates = [State?](repeating: nil, count: states.count * all.count)
+    self.events = events.map { Event(number: number($0, eventNames)) }
+    var nextStates = [State?](repeating: nil, count: states.count * eventNames.count)
     for row in rows {
-      let index = Int(number(row.state, states)) * all.count + Int(number(row.event, all))
+      let index =
+        Int(number(row.state, states)) * eventNames.count + Int(number(row.event, eventNames))
       nextStates[index] = State(number: number(row.next, states))
     }
     self.nextStates = nextStates

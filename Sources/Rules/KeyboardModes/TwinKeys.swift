@@ -17,7 +17,7 @@ public struct TwinKeys: Sendable {
   static let window = Duration.milliseconds(20)
 
   /// A key that is down on a node, or went up less than ``window`` before the last press.
-  private struct Node: Sendable {
+  private struct NodeKey: Sendable {
     let key: DeviceKey
     /// The key that the events count for: `key`, or the key of the first node.
     let counted: DeviceKey
@@ -28,7 +28,7 @@ public struct TwinKeys: Sendable {
     var isDown: Bool { released == nil }
   }
 
-  private var nodes: [Node] = []
+  private var nodeKeys: [NodeKey] = []
 
   /// No key is down yet.
   public init() {}
@@ -75,18 +75,18 @@ public struct TwinKeys: Sendable {
     switch event.action {
     case .press: press(key, at: event.time, wasSeen: true)
     case .release: release(key, at: event.time)
-    case .autorepeat: nodes.first { $0.key == key }?.counted ?? key
+    case .autorepeat: nodeKeys.first { $0.key == key }?.counted ?? key
     }
   }
 
   private mutating func press(_ key: DeviceKey, at time: Time, wasSeen: Bool) -> DeviceKey? {
     guard key.device.parent != nil else { return key }
-    nodes.removeAll { $0.released.map { !time.isWithin(Self.window, of: $0) } ?? false }
-    let own = nodes.firstIndex { $0.key == key }.map { nodes.remove(at: $0) }
+    nodeKeys.removeAll { $0.released.map { !time.isWithin(Self.window, of: $0) } ?? false }
+    let own = nodeKeys.firstIndex { $0.key == key }.map { nodeKeys.remove(at: $0) }
     func add(to counted: DeviceKey, since pressed: Time) {
-      nodes.append(Node(key: key, counted: counted, pressed: pressed))
+      nodeKeys.append(NodeKey(key: key, counted: counted, pressed: pressed))
     }
-    let twin = nodes.first {
+    let twin = nodeKeys.first {
       $0.key.code == key.code && $0.key.device.parent == key.device.parent
         && $0.counted != own?.counted
         && (wasSeen ? time.isWithin(Self.window, of: $0.pressed) : $0.isDown)
@@ -99,39 +99,39 @@ public struct TwinKeys: Sendable {
       add(to: key, since: time)
       return key
     }
-    let lasts = isDown(own.counted)
-    if lasts, !own.isDown || time.isWithin(Self.window, of: own.pressed) {
+    let pressLasts = isDown(own.counted)
+    if pressLasts, !own.isDown || time.isWithin(Self.window, of: own.pressed) {
       add(to: own.counted, since: own.pressed)
       return nil
     }
     // If no other node holds the key, this may be a bounce of the same press: see ``Debouncer``.
-    let counted = lasts ? key : own.counted
+    let counted = pressLasts ? key : own.counted
     add(to: counted, since: time)
     return counted
   }
 
   private mutating func release(_ key: DeviceKey, at time: Time) -> DeviceKey? {
-    guard let index = nodes.firstIndex(where: { $0.key == key }) else { return key }
-    nodes[index].released = time
-    return isDown(nodes[index].counted) ? nil : nodes[index].counted
+    guard let index = nodeKeys.firstIndex(where: { $0.key == key }) else { return key }
+    nodeKeys[index].released = time
+    return isDown(nodeKeys[index].counted) ? nil : nodeKeys[index].counted
   }
 
   /// Forgets the keys of a device that went away. Returns other devices' keys that this releases.
   private mutating func remove(_ device: DeviceID) -> [DeviceKey] {
-    let gone = nodes.filter { $0.key.device == device && $0.isDown }.map(\.counted)
-    nodes.removeAll { $0.key.device == device || $0.counted.device == device }
+    let gone = nodeKeys.filter { $0.key.device == device && $0.isDown }.map(\.counted)
+    nodeKeys.removeAll { $0.key.device == device || $0.counted.device == device }
     return gone.filter { $0.device != device && !isDown($0) }
   }
 
   /// Whether a node holds a key whose events count for `counted`.
   private func isDown(_ counted: DeviceKey) -> Bool {
-    nodes.contains { $0.counted == counted && $0.isDown }
+    nodeKeys.contains { $0.counted == counted && $0.isDown }
   }
 
-  /// The nodes that hold these keys, which count as held on `device`; each node with its keys.
-  func holding(_ keys: [KeyCode], of device: DeviceID) -> [(device: DeviceID, keys: [KeyCode])] {
+  /// The nodes that hold these keys, which count as keys of `device`; each with those it holds.
+  func holders(of keys: [KeyCode], on device: DeviceID) -> [(device: DeviceID, keys: [KeyCode])] {
     guard !keys.isEmpty else { return [] }
-    let twins = nodes.filter {
+    let twins = nodeKeys.filter {
       $0.counted.device == device && $0.isDown && keys.contains($0.counted.code)
     }.map(\.key)
     guard twins.contains(where: { $0.device != device }) else { return [(device, keys)] }

@@ -10,7 +10,7 @@ public enum VirtualShift {
   public static let vendor: UInt16 = 0x6b6d
   /// The vendor's number for the product; `sh` in ASCII.
   public static let product: UInt16 = 0x7368
-  /// Its name.
+  /// The name of the device.
   public static let name = "keymoded Shift"
 
   /// Whether a device with these numbers is the virtual keyboard.

@@ -21,10 +21,10 @@ struct WaitingTap: Sendable {
 
   /// No press waits yet. The settings give the times.
   init(_ settings: Settings) {
-    (timeout, wait) = (settings.tapTimeout, max(settings.debounce, LiftedShifts.limit))
+    (timeout, wait) = (settings.tapTimeout, max(settings.debounce, LiftedShifts.maxGap))
   }
 
-  /// The key that waits.
+  /// The Shift key whose press waits; `nil` if no press waits.
   var key: DeviceKey? { press?.key }
 
   var isEmpty: Bool { press == nil }
@@ -42,7 +42,7 @@ struct WaitingTap: Sendable {
   }
 
   /// Undoes the release of `key`.
-  mutating func resume(_ key: DeviceKey) { if press?.key == key { press?.released = nil } }
+  mutating func undoRelease(of key: DeviceKey) { if press?.key == key { press?.released = nil } }
 
   /// Ends a tap whose key was released, and returns the time of its press; `nil` without a tap.
   mutating func settle() -> Time? {

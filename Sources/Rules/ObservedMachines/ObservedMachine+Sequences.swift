@@ -35,7 +35,7 @@ extension ObservedMachine where R.State: Sendable {
     let (states, reader) = AsyncStream.makeStream(
       of: R.State.self, bufferingPolicy: .bufferingNewest(1))
     reader.yield(state)
-    begin(
+    addReader(
       notify: { kind, step in
         if kind == nil, case .terminated = reader.yield(step.to) { true } else { false }
       }, finish: reader.finish)
@@ -54,7 +54,7 @@ extension ObservedMachine where R.State: Sendable, R.Event: Sendable {
     let (changes, reader) = AsyncStream.makeStream(
       of: Change.self, bufferingPolicy: count.map { .bufferingNewest($0) } ?? .unbounded)
     var number = 0
-    begin(
+    addReader(
       notify: { kind, step in
         guard let kind else { return false }
         defer { number += 1 }
@@ -88,7 +88,7 @@ extension ObservedMachine where R.State: Sendable, R.Event: Sendable {
 }
 
 extension ObservedMachine {
-  @usableFromInline func begin(
+  @usableFromInline func addReader(
     notify: @escaping (Change.Kind?, Step) -> Bool, finish: @escaping () -> Void
   ) {
     readers.append(Reader(notify: notify, finish: finish))

@@ -7,23 +7,23 @@ extension ObservedMachine where R: TimedRules, R.Event: Sendable {
     on clock: some Clock<Duration>, isolation: isolated (any Actor)? = #isolation
   ) async {
     let (dueEvents, sender) = AsyncStream.makeStream(of: (Int, R.Event).self)
-    var (entered, sleep) = (0, Task<Void, Never>?.none)
+    var (entryCount, sleep) = (0, Task<Void, Never>?.none)
     let begin = { [rules] (state: R.State) in
-      entered += 1
+      entryCount += 1
       sleep?.cancel()
       if rules.isFinal(state) { sender.finish() }
       sleep = rules.timeout(of: state).map { timeout in
         let deadline = clock.now.advanced(by: timeout.after)
-        return Task { [entered, event = timeout.event] in
+        return Task { [entryCount, event = timeout.event] in
           if (try? await clock.sleep(until: deadline, tolerance: nil)) != nil {
-            sender.yield((entered, event))
+            sender.yield((entryCount, event))
           }
         }
       }
     }
     begin(state)
     let registration = entering { begin($0.to) }
-    for await (number, event) in dueEvents where number == entered { send(event) }
+    for await (number, event) in dueEvents where number == entryCount { send(event) }
     registration.end()
     sleep?.cancel()
   }

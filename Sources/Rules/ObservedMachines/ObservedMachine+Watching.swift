@@ -9,13 +9,13 @@ extension ObservedMachine {
   /// Calls `action` whenever a state is left.
   @discardableResult
   public func leaving(_ action: @escaping (Step) -> Void) -> Registration {
-    add(Hook(isOfMoves: true, action), to: \.exits)
+    add(Hook(isForMovesOnly: true, action), to: \.exits)
   }
 
   /// Calls `action` whenever a state with the name of `state` is left.
   @discardableResult
   public func leaving(_ state: R.State, _ action: @escaping (Step) -> Void) -> Registration {
-    add(Hook(isOfMoves: true, from: name(of: state), action), to: \.exits)
+    add(Hook(isForMovesOnly: true, from: number(of: state), action), to: \.exits)
   }
 
   /// Calls `action` whenever a state with this payload is left.
@@ -25,7 +25,7 @@ extension ObservedMachine {
   public func leaving<Payload>(
     _ payload: @escaping (R.State) -> Payload?, _ action: @escaping (Payload, Step) -> Void
   ) -> Registration {
-    let hook = Hook<R>(isOfMoves: true, condition: { payload($0) != nil }) { step in
+    let hook = Hook<R>(isForMovesOnly: true, condition: { payload($0) != nil }) { step in
       if let payload = payload(step.from) { action(payload, step) }
     }
     return add(hook, to: \.exits)
@@ -69,13 +69,13 @@ extension ObservedMachine {
   /// Calls `action` whenever a state is entered, also by ``start()``.
   @discardableResult
   public func entering(_ action: @escaping (Step) -> Void) -> Registration {
-    add(Hook(isOfMoves: true, action), to: \.entries)
+    add(Hook(isForMovesOnly: true, action), to: \.entries)
   }
 
   /// Calls `action` whenever a state with the name of `state` is entered, also by ``start()``.
   @discardableResult
   public func entering(_ state: R.State, _ action: @escaping (Step) -> Void) -> Registration {
-    add(Hook(isOfMoves: true, to: name(of: state), action), to: \.entries)
+    add(Hook(isForMovesOnly: true, to: number(of: state), action), to: \.entries)
   }
 
   /// Calls `action` whenever a state with this payload is entered, also by ``start()``.
@@ -87,7 +87,7 @@ extension ObservedMachine {
   public func entering<Payload>(
     _ payload: @escaping (R.State) -> Payload?, _ action: @escaping (Payload, Step) -> Void
   ) -> Registration {
-    let hook = Hook<R>(isOfMoves: true, condition: { payload($0) != nil }) { step in
+    let hook = Hook<R>(isForMovesOnly: true, condition: { payload($0) != nil }) { step in
       if let payload = payload(step.to) { action(payload, step) }
     }
     return add(hook, to: \.entries)
@@ -97,11 +97,13 @@ extension ObservedMachine {
     _ state: R.State?, _ event: R.Event?, _ next: R.State?,
     _ action: @escaping (Step) -> Void
   ) -> Hook<R> {
-    let event = event.map { eventNames.name(of: $0, rules.name(ofEvent:)) }
-    return Hook(from: state.map(name(of:)), event: event, to: next.map(name(of:)), action)
+    let event = event.map { eventNames.number(of: $0, rules.name(ofEvent:)) }
+    return Hook(from: state.map(number(of:)), event: event, to: next.map(number(of:)), action)
   }
 
-  private func name(of state: R.State) -> Name { stateNames.name(of: state, rules.name(of:)) }
+  private func number(of state: R.State) -> NameNumber {
+    stateNames.number(of: state, rules.name(of:))
+  }
 
   /// The callback. Throws if no step calls it; accepts any callback if the rules cannot be drawn.
   private func checked(_ hook: Hook<R>) throws(NoSuchStep) -> Hook<R> {

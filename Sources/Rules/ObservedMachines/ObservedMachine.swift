@@ -57,7 +57,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     case queued
   }
 
-  /// The rules in force.
+  /// The rules that decide the next state. They never change.
   public let rules: R
 
   /// The state that the machine is in.
@@ -81,10 +81,10 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   @exclusivity(unchecked) @usableFromInline var readers: [Reader<R>] = []
   /// Whether there has been a callback or a sequence.
   @exclusivity(unchecked) @usableFromInline var isWatched = false
-  /// The name of the present state, if it is known.
-  @exclusivity(unchecked) @usableFromInline var name: Name?
-  @exclusivity(unchecked) @usableFromInline var stateNames = Names<R.State>()
-  @exclusivity(unchecked) @usableFromInline var eventNames = Names<R.Event>()
+  /// The number of the present state's name, if it is known.
+  @exclusivity(unchecked) @usableFromInline var stateNumber: NameNumber?
+  @exclusivity(unchecked) @usableFromInline var stateNames = NameNumbers<R.State>()
+  @exclusivity(unchecked) @usableFromInline var eventNames = NameNumbers<R.Event>()
   /// The events that callbacks sent during the present step.
   @exclusivity(unchecked) @usableFromInline var queue: [() -> Void] = []
 
@@ -102,7 +102,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     guard mode == .new else { return }
     mode = .busy
     enter(NamedStep(Step(from: state, to: state, event: nil), of: self), hooks.entries)
-    settle()
+    takeQueuedEvents()
   }
 
   /// Sends an event.
@@ -128,12 +128,12 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     }
     let outcome = take(event, action)
     result?(outcome)
-    settle()
+    takeQueuedEvents()
     return outcome
   }
 
   /// Handles the events that were sent during a step.
-  @inlinable func settle() {
+  @inlinable func takeQueuedEvents() {
     while !queue.isEmpty { queue.removeFirst()() }
     if mode == .busy { mode = .idle }
   }
@@ -143,7 +143,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     guard let next = rules.next(current, on: event) else { return .ignored }
     let step = Step(from: current, to: next, event: event)
     if isWatched {
-      watch(step, action)
+      performWatched(step, action)
     } else {
       action?(step)
       current = next
@@ -152,7 +152,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     return .changed(step)
   }
 
-  @inlinable func watch(_ step: Step, _ action: ((Step) -> Void)?) {
+  @inlinable func performWatched(_ step: Step, _ action: ((Step) -> Void)?) {
     // A copy, because a callback that is added during the step would see only half of the step.
     let hooks = hooks
     let named = NamedStep(step, of: self)
@@ -183,7 +183,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   func add(_ hook: Hook<R>, to list: WritableKeyPath<Hooks<R>, [Hook<R>]>) -> Registration {
     hooks[keyPath: list].removeAll { $0.action == nil }
     hooks[keyPath: list].append(hook)
-    if hook.event != nil { hooks.useEventNames = true }
+    if hook.event != nil { hooks.needsEventNames = true }
     isWatched = true
     return hook
   }

@@ -69,7 +69,7 @@ public struct Diagram: Hashable, Sendable {
     self.init(of: machine.rules, current: machine.stateName)
   }
 
-  /// The diagram of `rules`, with the state of the name `current` highlighted, if there is one.
+  /// The diagram of `rules`, with the state named `current` highlighted, if there is one.
   public init<R: DrawableRules>(of rules: R, current: String? = nil) {
     self.init(
       states: rules.stateNames, initial: rules.name(of: rules.initial),

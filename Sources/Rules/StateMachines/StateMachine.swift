@@ -18,7 +18,7 @@ public struct StateMachine<R: Rules>: RunningMachine {
     @inlinable public init(from: R.State, to: R.State) { (self.from, self.to) = (from, to) }
   }
 
-  /// The rules in force.
+  /// The rules that decide the next state. They never change.
   public let rules: R
 
   // Apart from `state`, because inlinable code cannot use the setter of a `private(set)` property.
@@ -61,7 +61,7 @@ public protocol RunningMachine<R> {
   /// The type of the rules.
   associatedtype R: Rules
 
-  /// The rules in force.
+  /// The rules that decide the next state. They never change.
   var rules: R { get }
 
   /// The state that the machine is in.

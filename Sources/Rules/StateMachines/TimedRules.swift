@@ -19,7 +19,7 @@ where Instant.Duration == Duration {
     (machine, entered) = (StateMachine(rules, in: state ?? rules.initial), time)
   }
 
-  /// The rules in force.
+  /// The rules that decide the next state. They never change.
   public var rules: R { machine.rules }
 
   /// The state that the machine is in.

@@ -59,7 +59,7 @@ final class ModeService {
   func trigger(_ event: ClientEvent) -> Bool {
     advance()
     let (before, time) = (engine.ring.latest, batch.reached)
-    let (machine, name) = event.address(in: engine.settings)
+    let (machine, name) = event.machineAndEvent(in: engine.settings)
     process(Batch([.client(event, at: time)], reached: time))
     // Counts only the event's own changes: a tap or a timeout may cause others in this call.
     return engine.ring.changes(after: before, upTo: engine.ring.latest).contains {

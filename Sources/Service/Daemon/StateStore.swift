@@ -31,7 +31,7 @@ final class StateStore {
 
   /// How many of the last changes are kept. One release of a key can cause this many: a tap and a
   /// release for each machine that has keys.
-  static let mostChanges = 2 * (1 + Machine.maxOwn)
+  static let mostChanges = 2 * (1 + Machine.maxOwnMachines)
 
   /// What the previous daemon left; `nil` if that is invalid or missing.
   let contents: Contents?
@@ -83,7 +83,7 @@ extension StateStore.Contents {
   fileprivate init?(_ message: some Collection<UInt8>, _ own: some Collection<UInt8>) {
     guard let reply = try? Reply(parsing: Array(message)), let json = try? JSON(parsing: own),
       let message = MonitorReply(reply.parameters),
-      0...Change.greatestSequence ~= message.state.states.sequence,
+      0...Change.maxSequence ~= message.state.states.sequence,
       let releases = json["awaitedReleases"]?.elements(AwaitedRelease.init)
     else { return nil }
     let (state, changes) = (message.state, message.changes)
@@ -94,7 +94,7 @@ extension StateStore.Contents {
     let names =
       [state.instance] + releases.map(\.event)
       + state.states.entries.flatMap { [$0.machine.rawValue, $0.state] }
-    guard names.allSatisfy({ $0.utf8.count <= StateTable.longestName }) else { return nil }
+    guard names.allSatisfy({ $0.utf8.count <= StateTable.maxNameBytes }) else { return nil }
     let last = state.states.sequence
     guard zip(changes.reversed(), 0...).allSatisfy({ $0.sequence == last - $1 }) else { return nil }
     self.init(

@@ -115,7 +115,7 @@ public struct KeyPresses {
 
   /// The events of a chord: `startTalking, stopTalking on release`.
   private static func text(of press: BoundPress, _ controller: Controller) -> String {
-    press.uses.flatMap { one in
+    press.machineEvents.flatMap { one in
       let machine = controller.settings.machines[one.machine]
       return one.events.list.map { event, timing in
         let name = machine.name.prefix + machine.table.name(ofEvent: event)

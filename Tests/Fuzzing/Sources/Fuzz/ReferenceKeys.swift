@@ -183,6 +183,6 @@ extension Reference {
     }
     openShifts = []
     let isOver = earliest.end.map { $0 <= stamp.microseconds } ?? false
-    send(.shiftUsed(back: isOver ? .off : earliest.before), stamp)
+    send(.shiftUsed(returningTo: isOver ? .off : earliest.before), stamp)
   }
 }

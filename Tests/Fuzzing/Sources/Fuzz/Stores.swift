@@ -43,7 +43,7 @@ private func goOn(with bytes: [UInt8]) throws(SystemError) {
     require(last == (after == sequence + 2 ? nil : 0), "a message without its end")
   }
   let next = try StateStore(file).contents
-  if sequence + 2 > Change.greatestSequence { return require(next == nil, "too much was counted") }
+  if sequence + 2 > Change.maxSequence { return require(next == nil, "too much was counted") }
   require(next?.snapshot == engine.controller.snapshot, "what is told is not kept")
   if let contents { require(next?.state.instance == contents.state.instance) }
   require(next?.changes.last?.sequence == sequence + 2)
