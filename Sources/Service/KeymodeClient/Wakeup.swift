@@ -3,18 +3,18 @@ import Terminal
 
 /// A descriptor that is readable when another descriptor is, or at a time. Both may change.
 final class Wakeup {
-  private let all: ReadySet
+  private let readySet: ReadySet
   private let timer: TimerDescriptor
   private var awaited: Int32?
 
   /// The descriptor to wait on for reading.
-  var descriptor: Int32 { all.descriptor }
+  var descriptor: Int32 { readySet.descriptor }
 
   init() throws(ClientError) {
     do throws(SystemError) {
-      let (all, timer) = (try ReadySet(), try TimerDescriptor())
-      try all.add(timer.descriptor)
-      (self.all, self.timer) = (all, timer)
+      let (readySet, timer) = (try ReadySet(), try TimerDescriptor())
+      try readySet.add(timer.descriptor)
+      (self.readySet, self.timer) = (readySet, timer)
     } catch {
       throw .failed("\(error)")
     }
@@ -26,12 +26,12 @@ final class Wakeup {
     timer.set(after: deadline.map { SuspendingClock.now.duration(to: $0) })
     guard let next else { return }
     awaited = next
-    do throws(SystemError) { try all.add(next) } catch { throw .failed("\(error)") }
+    do throws(SystemError) { try readySet.add(next) } catch { throw .failed("\(error)") }
   }
 
   /// Waits for nothing until the next ``wait(for:until:)``.
   func stop() {
-    if let awaited { all.remove(awaited) }
+    if let awaited { readySet.remove(awaited) }
     awaited = nil
     timer.set(after: nil)
   }
