@@ -95,7 +95,7 @@ final class WatchScreen {
       columns: size.columns, rows: size.rows, isColored: isColored, keys: keys, at: now)
     if lines != shown { terminal.show(lines) }
     shown = lines
-    if let left = view.timeToNext(at: now) {
+    if let left = view.timeToRedraw(at: now) {
       clock?.set(after: .microseconds(left))
     } else {
       clock?.disable()
