@@ -189,8 +189,8 @@ final class Server {
       socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size)) == 0
   }
 
-  /// Accepts nothing for a second: while no descriptor is free, a waiting connection would wake the
-  /// loop all the time.
+  /// Accepts nothing for at most a second: while no descriptor is free, a waiting connection would
+  /// wake the loop all the time.
   private func pauseAccepting() {
     for listener in listeners { listener.source.disable() }
     retryTimer?.set(after: .seconds(1))
