@@ -14,11 +14,11 @@ struct ChangeRingTests {
   @Test("the ring holds the latest changes, up to its capacity", arguments: [1, 2, 7])
   func capacity(_ capacity: Int) {
     var ring = ChangeRing(capacity: capacity)
-    #expect(ring.latest == 0)
+    #expect(ring.lastSequence == 0)
     #expect(ring.hasAll(after: 0))
     for number in Int64(1)...20 {
       ring.append(change(number))
-      #expect(ring.latest == number)
+      #expect(ring.lastSequence == number)
       for after in 0...number {
         let isThere = number - after <= Int64(capacity)
         #expect(ring.hasAll(after: after) == isThere)

@@ -12,30 +12,32 @@ struct PlaybackClockTests {
     arguments: [(1.0, 3_000_000), (2.0, 1_500_000), (0.5, 6_000_000), (0.001, 3_000_000_000)])
   func speed(_ factor: Double, _ real: Int64) {
     let clock = PlaybackClock(.times(factor), reaching: at(1_000_000), at: 500)
-    #expect(clock.due(at(1_000_000)) == 500)
-    #expect(clock.due(at(4_000_000)) == 500 + real)
-    #expect(clock.due(at(0)) < 500, "what steps back is due at once")
-    #expect(clock.time(at: 500 + real) == at(4_000_000))
-    #expect(clock.reached(at(4_000_000)) == 500 + real)
+    #expect(clock.playTime(of: at(1_000_000)) == 500)
+    #expect(clock.playTime(of: at(4_000_000)) == 500 + real)
+    #expect(clock.playTime(of: at(0)) < 500, "what steps back is due at once")
+    #expect(clock.recordedTime(at: 500 + real) == at(4_000_000))
+    #expect(clock.realTime(reaching: at(4_000_000)) == 500 + real)
   }
 
   @Test("at unlimited speed, recorded time goes on from the last event")
   func unlimited() {
     var clock = PlaybackClock(.unlimited, reaching: at(1_000_000), at: 500)
-    #expect(clock.due(at(.max)) < 0)
-    #expect(clock.time(at: 600) == at(1_000_100))
-    clock.played(at(9_000_000), at: 700)
-    #expect(clock.time(at: 700) == at(9_000_000))
-    #expect(clock.time(at: 1700) == at(9_001_000))
-    #expect(clock.reached(at(9_001_000)) == 1700)
+    #expect(clock.playTime(of: at(.max)) < 0)
+    #expect(clock.recordedTime(at: 600) == at(1_000_100))
+    clock.notePlayed(at(9_000_000), at: 700)
+    #expect(clock.recordedTime(at: 700) == at(9_000_000))
+    #expect(clock.recordedTime(at: 1700) == at(9_001_000))
+    #expect(clock.realTime(reaching: at(9_001_000)) == 1700)
   }
 
   @Test("extreme times do not overflow", arguments: [0.001, 1000])
   func extremes(_ factor: Double) {
     for recorded in [Int64.min, .max] {
       let clock = PlaybackClock(.times(factor), reaching: at(recorded), at: .max)
-      for other in [Int64.min, 0, .max] { _ = (clock.due(at(other)), clock.reached(at(other))) }
-      _ = clock.time(at: 0)
+      for other in [Int64.min, 0, .max] {
+        _ = (clock.playTime(of: at(other)), clock.realTime(reaching: at(other)))
+      }
+      _ = clock.recordedTime(at: 0)
     }
   }
 

@@ -6,7 +6,7 @@ import Wire
 
 @Suite("Subscriber messages")
 struct SubscriberTests {
-  private static let atOnce = Publisher.changesAtOnce
+  private static let atOnce = Publisher.changesPerPart
 
   /// A service that has made `count` changes.
   private func service(_ count: Int, ringCapacity: Int = 1024) -> TestService {

@@ -42,7 +42,7 @@ struct TestService {
     return service.trigger(event)
   }
 
-  func state() -> StateMessage { service.engine.state(at: keyboards.now) }
+  func state() -> StateMessage { service.engine.stateMessage(at: keyboards.now) }
 
   /// Applies these settings, as a reload does.
   func apply(_ settings: Settings, _ rules: LEDRules = LEDRules()) throws {

@@ -20,12 +20,12 @@ struct GroupNameTests {
     }
     let wrong = Mutex(0)
     DispatchQueue.concurrentPerform(iterations: 8) { number in
-      for _ in 0..<3000 where group(of: paths[number % 4]) != names[number % 4] {
+      for _ in 0..<3000 where groupName(ofSocket: paths[number % 4]) != names[number % 4] {
         wrong.withLock { $0 += 1 }
       }
     }
     #expect(wrong.withLock { $0 } == 0)
     try #require(chmod(paths[0], 0o600) == 0)
-    #expect(group(of: paths[0]) == nil)
+    #expect(groupName(ofSocket: paths[0]) == nil)
   }
 }

@@ -88,18 +88,18 @@ struct ManyTests {
       let lane = machine == .shift ? timeline.lanes[0] : timeline.lanes[1]
       let ends = states.dropFirst().map(\.time) + [period.upperBound]
       let stretches = zip(states, ends).map { (state: $0.name, start: $0.time, end: $1) }
-      let drawn = lane.spans(shorterThan: grain, until: period.upperBound)
-      #expect(drawn.reduce(0) { $0 + $1.states } == stretches.count)
+      let drawn = lane.spans(mergingShorterThan: grain, until: period.upperBound)
+      #expect(drawn.reduce(0) { $0 + $1.stateCount } == stretches.count)
       var place = 0
       for span in drawn {
-        let covered = stretches[place..<(place + span.states)]
+        let covered = stretches[place..<(place + span.stateCount)]
         #expect(span.start == covered.first?.start)
         if let state = span.state {
           #expect(covered.map(\.state) == [state])
         } else {
           #expect(covered.count > 1 && covered.allSatisfy { $0.end - $0.start < grain })
         }
-        place += span.states
+        place += span.stateCount
       }
       // No two neighbours are left that could have been merged.
       for (one, next) in zip(drawn, drawn.dropFirst()) {

@@ -65,7 +65,7 @@ struct CapsLockTests {
     let marks = Array(cell)
     let (phase, until) = (try #require(Self.phases[marks[0]]), try #require(Self.ends[marks[2]]))
     return CapsLock(
-      phase: phase, isWanted: marks[1] == "+", led: led, mayBeDark: mayBeDark, until: until,
+      phase: phase, isWanted: marks[1] == "+", led: led, mayBeDark: mayBeDark, phaseEnd: until,
       turnsOn: turnsOn)
   }
 
@@ -84,12 +84,12 @@ struct CapsLockTests {
         case .entered: caps.want(true, at: Self.now)
         case .left: caps.want(false, at: Self.now)
         case .told: caps.update(led, at: Self.now)
-        case .due: caps.pass(at: Self.now)
+        case .due: caps.passTime(to: Self.now)
         }
       let next = try capsLock(cell, led, turnsOn: turnsOn && action != .giveUpCapsLock)
       #expect(caps.phase == next.phase, "\(row): \(event), \(led)")
       #expect(caps.isWanted == next.isWanted, "\(row): \(event), \(led)")
-      #expect(caps.until == next.until, "\(row): \(event), \(led)")
+      #expect(caps.phaseEnd == next.phaseEnd, "\(row): \(event), \(led)")
       #expect((caps.led, caps.turnsOn) == (led, next.turnsOn), "\(row): \(event), \(led)")
       #expect(
         action

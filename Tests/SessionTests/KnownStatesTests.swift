@@ -188,6 +188,6 @@ struct KnownStatesTests {
       (.noAnswer, "waiting for it"),
     ] as [(SessionPresence.Reason, TerminalText)])
   func outlook(_ reason: SessionPresence.Reason, _ text: TerminalText) {
-    #expect(StatesUpdate.Reason.sessionNotInFront(reason).outlook == text)
+    #expect(StatesUpdate.Reason.sessionNotInFront(reason).waitingText == text)
   }
 }

@@ -59,7 +59,7 @@ private struct Driver {
     case .end: return typing.end(at: now)
     case .at(let time):
       now = time
-      return typing.pass(at: now)
+      return typing.passTime(to: now)
     }
   }
 

@@ -21,7 +21,7 @@ struct StateConditionsTests {
     let conditions = try #require(try StateConditions(operands))
     #expect(conditions.hold { $0 == .shift ? shift : keyboard } == holds)
     #expect(!conditions.hold { _ in nil }, "unknown states hold nothing")
-    #expect(conditions.first.rawValue == operands[0].prefix { $0 != "=" })
+    #expect(conditions.firstMachine.rawValue == operands[0].prefix { $0 != "=" })
   }
 
   @Test("conditions can name locks")

@@ -172,7 +172,7 @@ struct StatusTests {
   {
     let format = try StatusFormat(format)
     let line = StatusLine(
-      format, of: machine.map { [$0] } ?? StatusLine.usual, isForWaybar: isForWaybar)
+      format, of: machine.map { [$0] } ?? StatusLine.defaultMachines, isForWaybar: isForWaybar)
     #expect(line.followed == all)
   }
 }

@@ -10,7 +10,7 @@ struct WatchViewTests {
   private let second: Int64 = 1_000_000
 
   private func moment(_ seconds: Int64) -> Moment {
-    Moment(boot: seconds * second, day: (1_700_000_000 + seconds) * second)
+    Moment(sinceBoot: seconds * second, since1970: (1_700_000_000 + seconds) * second)
   }
 
   /// A view whose states were entered at 10 s, with a change at 20 s.
@@ -132,7 +132,7 @@ struct WatchViewTests {
     arguments: [(0, "000"), (999, "000"), (42_999, "042"), (999_999, "999")] as [(Int64, String)])
   func milliseconds(_ microseconds: Int64, _ shown: String) {
     var view = WatchView(directory: "d")
-    let now = Moment(boot: 20 * second, day: 1_700_000_000 * second)
+    let now = Moment(sinceBoot: 20 * second, since1970: 1_700_000_000 * second)
     view.take(.states(states("off", "idle", at: 20 * second)), at: now)
     view.take(.change(change("off", "on", at: 15 * second + microseconds)), at: now)
     let line = view.lines(columns: 80, rows: 24, isColored: false, at: now).last?.description
@@ -159,14 +159,14 @@ struct WatchViewTests {
     let now = moment(seconds)
     let lines = view.lines(columns: 80, rows: 24, isColored: false, at: now)
     #expect(lines[4].description.contains(text))
-    #expect(view.timeToNext(at: now) == left * second)
+    #expect(view.timeToRedraw(at: now) == left * second)
   }
 
   @Test("a view that lost the daemon keeps the states, and says when it is back")
   func disconnected() {
     var view = view()
     view.take(.disconnected(.connectionLost), at: moment(22))
-    #expect(view.timeToNext(at: moment(25)) == nil)
+    #expect(view.timeToRedraw(at: moment(25)) == nil)
     #expect(
       lines(view) == [
         "waiting for keymoded in /run/keymoded", "",
@@ -195,7 +195,7 @@ struct WatchViewTests {
     view.take(.states(states("off", "x", since: time, at: -1 - time)), at: moment(20))
     view.take(.change(change("off", "on", at: time)), at: moment(20))
     #expect(lines(view).contains { $0.contains("on") })
-    _ = view.timeToNext(at: moment(25))
+    _ = view.timeToRedraw(at: moment(25))
   }
 
   @Test("the history is bounded")

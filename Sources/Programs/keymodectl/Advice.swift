@@ -25,7 +25,7 @@ private func permissionAdvice(_ path: String, _ group: String) -> TerminalText {
   }
   let join: TerminalText =
     "'sudo adduser $USER \(group)' and a restart of the computer allow it"
-  guard ClientError.isForPerson(path) else { return join }
+  guard ClientError.isForPersonInFront(path) else { return join }
   guard LoginSession.isLogindRunning else {
     return "systemd-logind, which knows who is in front, does not run;\n\(join)"
   }

@@ -37,7 +37,7 @@ struct DaemonAddress {
   ///   - timeout: the time limit, from now on; by default the limit of every client.
   init(_ directory: String?, timeout: Duration?) {
     self.directory = Client.directory(directory)
-    deadline = .now.advanced(by: timeout ?? Client.usualPatience)
+    deadline = .now.advanced(by: timeout ?? Client.defaultTimeout)
   }
 
   /// Asks the daemon, and waits for its answer.

@@ -132,7 +132,7 @@ private func print(
     let time = replay.clock.shown(time)
     // Leaves out the locks that are unknown: most recordings have no LEDs.
     try output.line(
-      ChangeLine.text(of: states, at: time, for: states.shown(withLocks: .off, .on)))
+      ChangeLine.text(of: states, at: time, for: states.shownMachines(withLocks: .off, .on)))
   }
   let unused = recording.unusedFiles
   if recording.skipped.count > 0 || !unused.isEmpty { try output.flush() }

@@ -22,7 +22,7 @@ func state(_ invocation: Invocation) throws -> Int32 {
 extension States {
   /// The states, a line each, without the locks that are unknown.
   var table: TerminalText {
-    let shown = shown(withLocks: .off, .on)
+    let shown = shownMachines(withLocks: .off, .on)
     let width = max(10, 2 + (shown.map(\.rawValue.count).max() ?? 0))
     return shown.map { "\(padded($0.rawValue, width))\(self[$0] ?? "")" }.joined(separator: "\n")
   }

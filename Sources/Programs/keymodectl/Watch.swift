@@ -41,7 +41,7 @@ func watch(_ invocation: Invocation) throws -> Int32 {
   let request = WatchRequest(
     directory: invocation.daemon.directory, machine: machine, mayWait: invocation.mayWait)
   if arguments.has("--waybar") || arguments.isGiven("--format") {
-    let shown = machine.map { [$0] } ?? StatusLine.usual
+    let shown = machine.map { [$0] } ?? StatusLine.defaultMachines
     let usual = shown.map { "{\($0)}" }.joined(separator: " ")
     let format = try StatusFormat(arguments["--format"] ?? usual)
     if !format.machines.isSubset(of: Machine.shipped) {

@@ -96,7 +96,7 @@ final class WatchScreen {
       columns: size.columns, rows: size.rows, isColored: isColored, keys: keys, at: now)
     if lines != shownLines { terminal.show(lines) }
     shownLines = lines
-    if let left = view.timeToNext(at: now) {
+    if let left = view.timeToRedraw(at: now) {
       redrawTimer?.set(after: .microseconds(left))
     } else {
       redrawTimer?.disable()

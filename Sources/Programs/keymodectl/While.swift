@@ -22,7 +22,7 @@ func runWhile(_ invocation: Invocation) throws -> Int32 {
     command, while: conditions, of: invocation.daemon.directory, isOnce: arguments.has("--once"),
     isAnew: arguments.has("--anew"), on: .ofThisProgram(), notify: { complain($0) },
     progress: { if !isQuiet { complain($0) } }, explain: explained)
-  let result = try runner.result(
+  let result = try runner.runUntilEnd(
     grace: grace ?? .seconds(3), anySession: invocation.anySession, mayWait: invocation.mayWait)
   switch result {
   case .command(let outcome): return outcome.exitStatus

@@ -3,7 +3,7 @@ import KeyboardModes
 /// The last changes; all subscribers share one copy.
 struct ChangeRing {
   /// How many changes are kept for subscribers that fall behind.
-  static let usualCapacity = 1024
+  static let defaultCapacity = 1024
 
   let capacity: Int
   private var changes: [Change] = []
@@ -12,29 +12,29 @@ struct ChangeRing {
   private var start: Int64 = 1
 
   /// The number of the last change; 0 before the first.
-  private(set) var latest: Int64
+  private(set) var lastSequence: Int64
 
   var count: Int { changes.count }
 
-  /// An empty ring, for the changes after number `latest`.
-  init(capacity: Int = ChangeRing.usualCapacity, after latest: Int64 = 0) {
-    (self.capacity, self.latest) = (capacity, latest)
+  /// An empty ring, for the changes after number `sequence`.
+  init(capacity: Int = ChangeRing.defaultCapacity, after sequence: Int64 = 0) {
+    (self.capacity, lastSequence) = (capacity, sequence)
     changes.reserveCapacity(capacity)
   }
 
   /// Adds the change that follows the last one.
   mutating func append(_ change: consuming Change) {
-    latest = change.sequence
-    if changes.isEmpty { start = latest }
+    lastSequence = change.sequence
+    if changes.isEmpty { start = lastSequence }
     if changes.count < capacity {
       changes.append(change)
     } else {
-      changes[index(of: latest)] = change
+      changes[index(of: lastSequence)] = change
     }
   }
 
-  /// Whether the ring still has all changes after number `sequence`, which is at most ``latest``.
-  func hasAll(after sequence: Int64) -> Bool { latest - sequence <= Int64(changes.count) }
+  /// Whether the ring still has all changes after number `sequence`, at most ``lastSequence``.
+  func hasAll(after sequence: Int64) -> Bool { lastSequence - sequence <= Int64(changes.count) }
 
   /// The changes after number `sequence` up to number `last`, all of which the ring must have.
   func changes(after sequence: Int64, upTo last: Int64) -> LazyMapSequence<Range<Int64>, Change> {

@@ -3,7 +3,7 @@ import Configuration
 /// The configuration file with its drop-ins, and which configuration is in force.
 ///
 /// A service starts even if the file is bad: after a typing error, a restart must not lose the
-/// states. It then uses the last good configuration, or the defaults if none was kept.
+/// states. It then uses the last good configuration, or the defaults if none was stored.
 final class ConfigurationFile {
   /// Which configuration is in force.
   enum InForce: String {
@@ -11,7 +11,7 @@ final class ConfigurationFile {
     case current
     /// The last good configuration, because the file is bad.
     case lastGood
-    /// The defaults, because the file is bad and no good configuration was kept.
+    /// The defaults, because the file is bad and no good configuration was stored.
     case defaults
 
     /// A warning besides the errors of the file; `nil` if the file is good.
@@ -25,14 +25,14 @@ final class ConfigurationFile {
   }
 
   private let path: String?
-  private let keep: (([UInt8]) -> Void)?
+  private let store: (([UInt8]) -> Void)?
   private(set) var inForce = InForce.current
   /// Where the first error is, if the last reload was refused; otherwise `nil`.
-  private var refusal: String?
+  private var errorLocation: String?
 
   /// A warning for the status of the service; `nil` if all is well.
   var warning: String? {
-    refusal.map { "the last reload was refused: error at \($0)" } ?? inForce.warning
+    errorLocation.map { "the last reload was refused: error at \($0)" } ?? inForce.warning
   }
 
   /// How often the file was read again, refused reloads included.
@@ -40,21 +40,21 @@ final class ConfigurationFile {
 
   /// - Parameters:
   ///   - path: the file; the system's if `nil`.
-  ///   - keep: keeps each good configuration, in YAML, for the next daemon; `nil` if this is not a
+  ///   - store: stores each good configuration, in YAML, for the next daemon; `nil` if this is no
   ///     service.
-  init(_ path: String?, keep: (([UInt8]) -> Void)? = nil) {
+  init(_ path: String?, store: (([UInt8]) -> Void)? = nil) {
     self.path = path
-    self.keep = keep
+    self.store = store
   }
 
   /// Reads the first configuration. Throws the errors of the file, unless this is a service.
   ///
-  /// - Parameter lastGood: the configuration that the previous daemon kept, in YAML.
+  /// - Parameter lastGood: the configuration that the previous daemon stored, in YAML.
   func start(lastGood: [UInt8]? = nil) throws(ConfigurationErrors) -> Configuration {
     do throws(ConfigurationErrors) {
       return try read()
     } catch {
-      guard keep != nil else { throw error }
+      guard store != nil else { throw error }
       log(error)
       let last = lastGood.flatMap { try? Configuration(parsing: $0, file: "") }
       inForce = last == nil ? .defaults : .lastGood
@@ -68,12 +68,12 @@ final class ConfigurationFile {
     reloads += 1
     do throws(ConfigurationErrors) {
       let configuration = try read()
-      (inForce, refusal) = (.current, nil)
+      (inForce, errorLocation) = (.current, nil)
       return configuration
     } catch {
       log(error)
       if inForce == .current { inForce = .lastGood }
-      refusal = error.errors.first.map { error in
+      errorLocation = error.errors.first.map { error in
         error.file + (error.mark.map { ":\($0.line):\($0.column)" } ?? "")
       }
       return nil
@@ -82,7 +82,7 @@ final class ConfigurationFile {
 
   private func read() throws(ConfigurationErrors) -> Configuration {
     let configuration = try Configuration.load(path) { Log.warning("\($0)") }
-    keep?(Array(configuration.yaml.utf8))
+    store?(Array(configuration.yaml.utf8))
     return configuration
   }
 

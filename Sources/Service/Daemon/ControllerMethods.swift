@@ -29,7 +29,7 @@ final class ControllerMethods {
   private let started: Int64
 
   /// The last reply to ListMachines, and the rules in it. A large reply is slow to compute.
-  private var machines: (shift: ShiftRules, tables: [Settings.TableMachine], reply: [UInt8])?
+  private var lastMachineList: (shift: ShiftRules, tables: [Settings.TableMachine], reply: [UInt8])?
 
   /// Long replies. Clients that get equal replies share one copy.
   private var longReplies: Set<[UInt8]> = []
@@ -50,7 +50,7 @@ final class ControllerMethods {
       switch call.method {
       case ControllerInterface.getState:
         try call.expectParameters([])
-        return .reply(Reply.message("state", state))
+        return .reply(Reply.message("state", stateMessage))
       case ControllerInterface.monitor: return try monitor(call)
       case ControllerInterface.listMachines:
         try call.expectParameters([])
@@ -61,7 +61,7 @@ final class ControllerMethods {
       case ControllerInterface.listDevices:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
-        return .reply(shared(Reply.message("devices", service.source.devices)))
+        return .reply(sharedCopy(of: Reply.message("devices", service.source.devices)))
       case ControllerInterface.getStatistics:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
@@ -72,7 +72,7 @@ final class ControllerMethods {
         return .hangUp
       default:
         guard let result = try ServiceInfo.answer(call) else { throw ServiceInfo.notFound(call) }
-        return .reply(shared(Reply(result).message))
+        return .reply(sharedCopy(of: Reply(result).message))
       }
     } catch {
       return .reply(Reply(error).message)
@@ -85,7 +85,7 @@ final class ControllerMethods {
     service.engine.forgetChanges(at: service.source.now)
   }
 
-  private var state: StateMessage { service.engine.state(at: service.source.now) }
+  private var stateMessage: StateMessage { service.engine.stateMessage(at: service.source.now) }
 
   private func monitor(_ call: Call) throws(VarlinkError) -> Answer {
     guard call.wantsMore else { throw .expectedMore }
@@ -108,11 +108,11 @@ final class ControllerMethods {
 
   private func listMachines() -> [UInt8] {
     let settings = service.engine.settings
-    if let machines, machines.shift == settings.shift, machines.tables == settings.machines {
-      return machines.reply
+    if let last = lastMachineList, last.shift == settings.shift, last.tables == settings.machines {
+      return last.reply
     }
     let reply = Reply.message("machines", MachineMessage.all(of: settings))
-    machines = (settings.shift, settings.machines, reply)
+    lastMachineList = (settings.shift, settings.machines, reply)
     return reply
   }
 
@@ -123,16 +123,16 @@ final class ControllerMethods {
       let event = ClientEvent(name: name, in: machines)
     else { throw .invalidParameter("event") }
     let hasChanged = service.trigger(event)
-    return TriggerMessage(changed: hasChanged, state: state)
+    return TriggerMessage(changed: hasChanged, state: stateMessage)
   }
 
   func statistics(clients: Int) -> StatisticsMessage {
     let engine = service.engine
     return StatisticsMessage(
       started: Time(microseconds: started), time: Time(microseconds: sinceBoot()),
-      changes: engine.ring.latest - engine.changesBefore, clients: clients,
+      changes: engine.ring.lastSequence - engine.sequenceAtStart, clients: clients,
       missed: service.publisher.missed, devices: service.source.devices.count,
-      unopened: service.source.unopened,
+      unopened: service.source.unopenedCount,
       losses: engine.losses, reloads: configuration.reloads,
       configuration: configuration.inForce.rawValue, held: service.source.longHolds)
   }
@@ -146,7 +146,7 @@ final class ControllerMethods {
   }
 
   /// Returns the message or, for a long message, the copy that all clients share.
-  private func shared(_ message: [UInt8]) -> [UInt8] {
+  private func sharedCopy(of message: [UInt8]) -> [UInt8] {
     guard message.count > 1024 else { return message }
     // At most three are current: the texts of the two interfaces, and the devices.
     if longReplies.count > 3 { longReplies = [] }

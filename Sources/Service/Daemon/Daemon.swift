@@ -43,8 +43,9 @@ public final class Daemon {
     case .allKeyboards, .devices:
       // Takes the states first: they matter more if the unit may store only one file.
       store = passed.takeStates()
-      let keep = ServiceManager.isPresent ? PassedDescriptors.keepConfiguration : nil
-      file = ConfigurationFile(configurationFile, keep: keep)
+      let storeConfiguration =
+        ServiceManager.isPresent ? PassedDescriptors.storeConfiguration : nil
+      file = ConfigurationFile(configurationFile, store: storeConfiguration)
       configuration = try file.start(lastGood: passed.takeConfiguration())
       let paths: [String]? = if case .devices(let paths) = source { paths } else { nil }
       input = KeyboardSource(paths, configuration, status)

@@ -16,7 +16,7 @@ final class Engine {
 
   /// The machines whose changes are in ``message``.
   var messageMachines: Set<Machine> {
-    Set(ring.changes(after: messageStart, upTo: ring.latest).map(\.machine))
+    Set(ring.changes(after: messageStart, upTo: ring.lastSequence).map(\.machine))
   }
 
   /// The controller's ``Controller/outlook`` after the last batch.
@@ -29,7 +29,7 @@ final class Engine {
   let instance: String
 
   /// The number of the last change before the first batch.
-  let changesBefore: Int64
+  let sequenceAtStart: Int64
 
   /// How often events of a device were lost.
   private(set) var losses = 0
@@ -40,7 +40,7 @@ final class Engine {
   ///   - store: keeps the states and the last changes. The engine continues from its contents.
   ///   - now: the time at which the engine continues.
   init(
-    settings: Settings, ringCapacity: Int = ChangeRing.usualCapacity, store: StateStore? = nil,
+    settings: Settings, ringCapacity: Int = ChangeRing.defaultCapacity, store: StateStore? = nil,
     at now: Time
   ) {
     self.store = store
@@ -59,12 +59,12 @@ final class Engine {
       outlook = controller.outlook
     }
     for change in kept + changes { ring.append(change) }
-    changesBefore = ring.latest
-    commit(kept.count + changes.count, at: now)
+    sequenceAtStart = ring.lastSequence
+    commit(lastChanges: kept.count + changes.count, at: now)
   }
 
-  /// Has the controller process a batch. Returns whether there is news for subscribers: changes,
-  /// which are then in the ``ring`` and in the store, or another list of machines.
+  /// Has the controller process a batch. Adds the changes to the ``ring``, and stores the states
+  /// with the last changes. Returns whether there are changes, or a new list of machines, to send.
   /// For `keysUp`, see ``Controller/take(_:keysUp:taken:)``.
   func process(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }
@@ -75,27 +75,28 @@ final class Engine {
     outlook = now
     for change in changes { ring.append(change) }
     // Commits even without a change: the store also keeps which releases are awaited.
-    if now.revision != before.revision { commit(changes.count, at: batch.reached) }
+    if now.revision != before.revision { commit(lastChanges: changes.count, at: batch.reached) }
     return !changes.isEmpty || now.machineListRevision != before.machineListRevision
   }
 
   /// Forgets all changes so far, in the store too; the sequence goes on.
   func forgetChanges(at time: Time) {
-    ring = ChangeRing(capacity: ring.capacity, after: ring.latest)
-    commit(0, at: time)
+    ring = ChangeRing(capacity: ring.capacity, after: ring.lastSequence)
+    commit(lastChanges: 0, at: time)
   }
 
   /// Writes the message of the states and the last `count` changes, at most
-  /// ``StateStore/mostChanges``, and stores it. If the ring has any change, the message has at
+  /// ``StateStore/maxChanges``, and stores it. If the ring has any change, the message has at
   /// least the last one, which may not have been sent yet.
-  private func commit(_ count: Int, at time: Time) {
+  private func commit(lastChanges count: Int, at time: Time) {
     let snapshot = read { $0.snapshot }
-    messageStart = ring.latest - Int64(min(max(count, 1), StateStore.mostChanges, ring.count))
+    messageStart = ring.lastSequence - Int64(min(max(count, 1), StateStore.maxChanges, ring.count))
     message.removeAll(keepingCapacity: true)
     message.appendJSON { json in
       Reply.startContinuing(&json)
-      MonitorReply.start(state(snapshot.states, at: time), &json)
-      for change in ring.changes(after: messageStart, upTo: ring.latest) { change.write(to: &json) }
+      MonitorReply.start(stateMessage(snapshot.states, at: time), &json)
+      let changes = ring.changes(after: messageStart, upTo: ring.lastSequence)
+      for change in changes { change.write(to: &json) }
       MonitorReply.end(0, &json)
       Reply.endContinuing(&json)
     }
@@ -108,8 +109,8 @@ final class Engine {
 
   /// When ``process(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
   ///
-  /// - Parameter asking: whether to wake also to call `keysUp`, which may find released keys.
-  func wakeTime(asking: Bool) -> Time? { asking ? outlook.wakeTime : outlook.deadline }
+  /// - Parameter forKeysUp: whether to wake also to call `keysUp`, which may find released keys.
+  func wakeTime(forKeysUp: Bool) -> Time? { forKeysUp ? outlook.wakeTime : outlook.deadline }
 
   var settings: Settings { read { $0.settings } }
 
@@ -117,9 +118,9 @@ final class Engine {
   var states: States { read { $0.states } }
 
   /// The states, in a message written at `time`.
-  func state(at time: Time) -> StateMessage { state(states, at: time) }
+  func stateMessage(at time: Time) -> StateMessage { stateMessage(states, at: time) }
 
-  private func state(_ states: States, at time: Time) -> StateMessage {
+  private func stateMessage(_ states: States, at time: Time) -> StateMessage {
     StateMessage(
       instance: instance, time: time, states: states,
       shiftTrigger: read { $0.settings.shiftTrigger })

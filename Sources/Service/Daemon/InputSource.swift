@@ -25,7 +25,7 @@ protocol InputSource: AnyObject {
   var devices: [DeviceMessage] { get }
 
   /// How many devices that should be followed cannot be opened; `nil` while a recording is played.
-  var unopened: Int? { get }
+  var unopenedCount: Int? { get }
 
   /// The modifiers and pointer buttons that have been held for a minute.
   var longHolds: [LongHold] { get }
@@ -45,7 +45,7 @@ protocol InputSource: AnyObject {
 
 /// The defaults for a recording, which has no devices.
 extension InputSource {
-  var unopened: Int? { nil }
+  var unopenedCount: Int? { nil }
   var longHolds: [LongHold] { [] }
   var canFindKeysUp: Bool { false }
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }

@@ -27,7 +27,7 @@ final class KeyboardSource: InputSource {
 
   func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {
     try keyboards.start(on: loop, ready: ready)
-    status.keyboards = keyboards.keyboardCount
+    status.keyboardCount = keyboards.keyboardCount
     if keyboards.keyboardCount == 0 { Log.info("no keyboard can be read yet; waiting for one") }
   }
 
@@ -40,7 +40,7 @@ final class KeyboardSource: InputSource {
     let reports = keyboards.takeReports()
     guard !reports.isEmpty else { return }
     for report in reports { KeyboardSource.log(report) }
-    status.keyboards = keyboards.keyboardCount
+    status.keyboardCount = keyboards.keyboardCount
   }
 
   private static func log(_ report: Keyboards.Report) {
@@ -66,7 +66,7 @@ final class KeyboardSource: InputSource {
     }
   }
 
-  var unopened: Int? { keyboards.unopenedCount }
+  var unopenedCount: Int? { keyboards.unopenedCount }
 
   var longHolds: [LongHold] { keyboards.longHolds }
 

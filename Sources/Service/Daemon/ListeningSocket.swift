@@ -35,7 +35,7 @@ final class ListeningSocket {
     file = (path, Self.identity(path))
   }
 
-  /// Leaves the socket of another daemon, which may serve in a new directory of this name by now.
+  /// Removes the file, unless it is by now the socket of another daemon in a new directory.
   deinit { if let file, Self.identity(file.path) == file.identity { unlink(file.path) } }
 
   /// Which file is at a path: its device and inode.

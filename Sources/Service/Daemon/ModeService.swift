@@ -14,8 +14,8 @@ final class ModeService {
   let publisher: Publisher
 
   /// Which LEDs show each state, and which LEDs are on.
-  private var leds = LEDRules()
-  private var on: LEDs = []
+  private var ledRules = LEDRules()
+  private var ledsOn: LEDs = []
 
   /// Runs only while something will be due: an idle daemon is not woken.
   private var alarm: EventSource?
@@ -52,17 +52,17 @@ final class ModeService {
   }
 
   /// When ``advance()`` is called next if the source has nothing before; `nil` for never.
-  var wakeTime: Time? { engine.wakeTime(asking: source.canFindKeysUp) }
+  var wakeTime: Time? { engine.wakeTime(forKeysUp: source.canFindKeysUp) }
 
   /// Sends a program's event, and returns whether it changed a state. Keys pressed earlier take
   /// effect first.
   func trigger(_ event: ClientEvent) -> Bool {
     advance()
-    let (before, time) = (engine.ring.latest, batch.reached)
+    let (before, time) = (engine.ring.lastSequence, batch.reached)
     let (machine, name) = event.machineAndEvent(in: engine.settings)
     process(Batch([.client(event, at: time)], reached: time))
     // Counts only the event's own changes: a tap or a timeout may cause others in this call.
-    return engine.ring.changes(after: before, upTo: engine.ring.latest).contains {
+    return engine.ring.changes(after: before, upTo: engine.ring.lastSequence).contains {
       ($0.machine, $0.event, $0.time) == (machine, name, time)
     }
   }
@@ -73,7 +73,7 @@ final class ModeService {
   func apply(_ configuration: Configuration) throws(SystemError) {
     advance()
     // Set first: if the settings change a state, `process` must show it by the new rules.
-    leds = configuration.leds
+    ledRules = configuration.leds
     process(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
     show(configuration.leds)
     // Reads the last keys of the devices that `follow` closes; `defer` reads the opened devices.
@@ -84,9 +84,9 @@ final class ModeService {
 
   /// Shows the states on the LEDs of these rules from now on.
   func show(_ rules: LEDRules) {
-    leds = rules
-    on = rules.on(in: engine.states)
-    source.show(LEDCommand(on, of: rules.used))
+    ledRules = rules
+    ledsOn = rules.on(in: engine.states)
+    source.show(LEDCommand(ledsOn, of: rules.used))
   }
 
   private func process(_ batch: Batch) {
@@ -94,7 +94,7 @@ final class ModeService {
     // Clients come first: the alarm and the LEDs can wait a little.
     if hasNews { publisher.publish() }
     setAlarm()
-    if hasNews, !leds.used.isEmpty, leds.on(in: engine.states) != on { show(leds) }
+    if hasNews, !ledRules.used.isEmpty, ledRules.on(in: engine.states) != ledsOn { show(ledRules) }
   }
 
   /// Sets the alarm if its time has changed: setting it takes longer than processing most keys.

@@ -10,7 +10,7 @@ struct OwnSockets: ~Copyable {
   private let lock: FileDescriptor
 
   /// A process serves in this directory already; `process` is `nil` if that process is unknown.
-  struct Served: Error, TerminalTextConvertible {
+  struct AlreadyServed: Error, TerminalTextConvertible {
     let directory: String
     let process: PeerProcess?
 
@@ -22,8 +22,8 @@ struct OwnSockets: ~Copyable {
   }
 
   /// Makes both sockets in `directory`, and the directory itself if its parent exists. Replaces
-  /// sockets that an ended daemon left behind, and leaves served ones alone. Throws ``Served``, or
-  /// the `SystemError` of a call that failed.
+  /// sockets that an ended daemon left behind, and leaves served ones alone. Throws
+  /// ``AlreadyServed``, or the `SystemError` of a call that failed.
   init(in directory: String) throws {
     let mode: mode_t = geteuid() == 0 ? 0o755 : 0o700
     if mkdir(directory, mode) < 0, errno != EEXIST { throw SystemError.last("make", directory) }
@@ -34,9 +34,9 @@ struct OwnSockets: ~Copyable {
     // before either is replaced.
     let occupants = try [state, control].map { try Occupant(of: $0) }
     for case .server(let process) in occupants {
-      throw Served(directory: directory, process: process)
+      throw AlreadyServed(directory: directory, process: process)
     }
-    guard let lock else { throw Served(directory: directory, process: nil) }
+    guard let lock else { throw AlreadyServed(directory: directory, process: nil) }
     for (path, occupant) in zip([state, control], occupants) where occupant == .abandoned {
       unlink(path)
     }

@@ -37,27 +37,27 @@ struct PlaybackClock {
   }
 
   /// The real time at which an event of the recording is to be played.
-  func due(_ recorded: Time) -> Int64 {
-    speed == .unlimited ? .min : reached(recorded)
+  func playTime(of recorded: Time) -> Int64 {
+    speed == .unlimited ? .min : realTime(reaching: recorded)
   }
 
   /// The recorded time at a real time. Recorded time continues after the last event.
-  func time(at microseconds: Int64) -> Time {
+  func recordedTime(at microseconds: Int64) -> Time {
     let elapsed = Double(microseconds - anchor.microseconds)
     return Time(
       microseconds: Int64(saturating: Double(anchor.recorded.microseconds) + elapsed * factor))
   }
 
-  /// The first real time at which ``time(at:)`` is at least `recorded`, if nothing is played
+  /// The first real time at which ``recordedTime(at:)`` is at least `recorded`, if nothing plays
   /// before.
-  func reached(_ recorded: Time) -> Int64 {
+  func realTime(reaching recorded: Time) -> Int64 {
     let ahead = (Double(recorded.microseconds) - Double(anchor.recorded.microseconds)) / factor
     return Int64(saturating: Double(anchor.microseconds) + ahead.rounded(.up))
   }
 
   /// Notes that an event was played. At unlimited speed, recorded time jumps to the event's time,
   /// and then passes like real time until the next event. At other speeds this does nothing.
-  mutating func played(_ recorded: Time, at microseconds: Int64) {
+  mutating func notePlayed(_ recorded: Time, at microseconds: Int64) {
     if speed == .unlimited { anchor = (recorded, microseconds) }
   }
 }

@@ -3,7 +3,7 @@ import Wire
 
 /// How far a subscriber is in the sequence of changes.
 struct SubscriberPosition: Equatable {
-  /// The number of the last change that was sent, reported as missed, or passed over.
+  /// The number of the last change that was sent, reported as missed, or skipped.
   var sequence: Int64
 
   /// The machines whose changes are sent; `nil` for all.
@@ -18,19 +18,19 @@ struct SubscriberPosition: Equatable {
 
 /// Sends subscribers the changes.
 ///
-/// A subscriber is a session with a position in the sequence of changes. While the session has
-/// unsent bytes, the position stands still; then the session gets later changes or their number.
+/// A subscriber is a session with a position in the sequence of changes. The position stands still
+/// while the session has unsent bytes. Afterwards, later changes or their number are sent.
 final class Publisher {
   /// How many changes of a message are written at once. More are written only when these have been
   /// sent, so that a subscriber that does not read costs no more memory.
-  static let changesAtOnce: Int64 = 32
+  static let changesPerPart: Int64 = 32
 
   /// A message, or a part of one with many changes.
   private struct Part {
     /// The position of a subscriber before this part, and after it.
     let start, end: SubscriberPosition
     /// The number of the last change when the part was written.
-    let latest: Int64
+    let lastSequence: Int64
     /// Whether the part reports missed changes.
     let reportsMissed: Bool
     let bytes: [UInt8]
@@ -52,7 +52,7 @@ final class Publisher {
 
   /// The last message that the publisher itself wrote for all machines, or the first part of that
   /// message. Subscribers at the same position share it.
-  @exclusivity(unchecked) private var last: Part?
+  @exclusivity(unchecked) private var sharedPart: Part?
 
   init(_ engine: Engine, _ source: any InputSource) {
     self.engine = engine
@@ -72,10 +72,10 @@ final class Publisher {
 
   /// Sends all subscribers the changes that they have not been sent.
   func publish() {
-    (isMessageCurrent, last) = (true, nil)
+    (isMessageCurrent, sharedPart) = (true, nil)
     for session in subscribers {
       publish(to: session)
-      session.settle()
+      session.updateAwaitedEvents()
       // This makes the loop call the server, which removes the session from this list.
       if session.isClosed { session.hangUp() }
     }
@@ -85,7 +85,7 @@ final class Publisher {
   func publish(to session: Session) {
     while var position = session.awaitedPosition {
       guard let bytes = next(for: &position) else {
-        // The position may have passed over changes of other machines.
+        // The position may have skipped changes of other machines.
         if position.machines != nil { session.stream(from: position) }
         break
       }
@@ -107,9 +107,10 @@ final class Publisher {
     after: Int64?, instance: String?, machines: Set<Machine>? = nil
   ) throws(VarlinkError) -> (MonitorReply?, SubscriberPosition) {
     let ring = engine.ring
-    let state = engine.state(at: source.now)
+    let state = engine.stateMessage(at: source.now)
     let latest = SubscriberPosition(
-      sequence: ring.latest, machines: machines, machineListRevision: engine.machineListRevision)
+      sequence: ring.lastSequence, machines: machines,
+      machineListRevision: engine.machineListRevision)
     switch (after, instance) {
     case (nil, nil): break
     case (nil, .some): throw .invalidParameter("after")
@@ -118,13 +119,13 @@ final class Publisher {
       missed += 1
       return (MonitorReply(state: state, changes: [], missed: nil), latest)
     case (.some(let after), .some):
-      guard 0...ring.latest ~= after else { throw .invalidParameter("after") }
+      guard 0...ring.lastSequence ~= after else { throw .invalidParameter("after") }
       var position = latest
       position.sequence = after
-      passOver(&position)
-      guard position.sequence < ring.latest else { break }
+      skipOtherMachines(&position)
+      guard position.sequence < ring.lastSequence else { break }
       // A message has the time of its writing, so this subscriber gets a new message.
-      (isMessageCurrent, last) = (false, nil)
+      (isMessageCurrent, sharedPart) = (false, nil)
       return (nil, position)
     }
     return (MonitorReply(state: state, changes: [], missed: 0), latest)
@@ -136,24 +137,24 @@ final class Publisher {
   ///   reach.
   /// - Returns: `nil` if there is nothing new.
   func next(for position: inout SubscriberPosition) -> [UInt8]? {
-    let latest = engine.ring.latest
+    let lastSequence = engine.ring.lastSequence
     let isFirst = position.endOfMessage == nil
-    if isFirst { passOver(&position) }
+    if isFirst { skipOtherMachines(&position) }
     let isMachineListOld = position.machineListRevision != engine.machineListRevision
-    guard !isFirst || position.sequence < latest || isMachineListOld else { return nil }
+    guard !isFirst || position.sequence < lastSequence || isMachineListOld else { return nil }
     if isMessageCurrent, isFirst, position.sequence == engine.messageStart,
       position.machines?.isSuperset(of: engine.messageMachines) ?? true
     {
-      (position.sequence, position.machineListRevision) = (latest, engine.machineListRevision)
+      (position.sequence, position.machineListRevision) = (lastSequence, engine.machineListRevision)
       return engine.message
     }
     let part: Part
-    if let last, last.start == position, last.latest == latest {
-      part = last
+    if let sharedPart, sharedPart.start == position, sharedPart.lastSequence == lastSequence {
+      part = sharedPart
     } else {
       part = write(from: position)
       // Most subscribers want all machines, so only a part for all machines is worth keeping.
-      if isFirst, position.machines == nil { last = part }
+      if isFirst, position.machines == nil { sharedPart = part }
     }
     if part.reportsMissed { missed += 1 }
     position = part.end
@@ -162,29 +163,29 @@ final class Publisher {
 
   /// Between two messages, moves a position past changes of machines outside the subscription. Does
   /// nothing if the ring has lost changes, which may be changes of subscribed machines.
-  private func passOver(_ position: inout SubscriberPosition) {
+  private func skipOtherMachines(_ position: inout SubscriberPosition) {
     let ring = engine.ring
     guard let machines = position.machines, ring.hasAll(after: position.sequence) else { return }
-    let next = ring.changes(after: position.sequence, upTo: ring.latest).first {
+    let next = ring.changes(after: position.sequence, upTo: ring.lastSequence).first {
       machines.contains($0.machine)
     }
-    position.sequence = next.map { $0.sequence - 1 } ?? ring.latest
+    position.sequence = next.map { $0.sequence - 1 } ?? ring.lastSequence
   }
 
   /// Writes a part of a message. The first part has the start of the message, and the last part
   /// its end. A part has changes unless the ring has lost them.
   private func write(from start: SubscriberPosition) -> Part {
     let ring = engine.ring
-    let endOfMessage = start.endOfMessage ?? ring.latest
+    let endOfMessage = start.endOfMessage ?? ring.lastSequence
     let isLost = !ring.hasAll(after: start.sequence)
-    let reached = isLost ? endOfMessage : min(endOfMessage, start.sequence + Self.changesAtOnce)
+    let reached = isLost ? endOfMessage : min(endOfMessage, start.sequence + Self.changesPerPart)
     let isFirst = start.endOfMessage == nil
     let isWhole = reached == endOfMessage
     var bytes: [UInt8] = []
     bytes.appendJSON(isFirst: isFirst) { json in
       if isFirst {
         Reply.startContinuing(&json)
-        MonitorReply.start(engine.state(at: source.now), &json)
+        MonitorReply.start(engine.stateMessage(at: source.now), &json)
       }
       if !isLost {
         for change in ring.changes(after: start.sequence, upTo: reached)
@@ -202,6 +203,6 @@ final class Publisher {
       end: SubscriberPosition(
         sequence: reached, machines: start.machines, endOfMessage: isWhole ? nil : endOfMessage,
         machineListRevision: isFirst ? engine.machineListRevision : start.machineListRevision),
-      latest: ring.latest, reportsMissed: isLost, bytes: bytes)
+      lastSequence: ring.lastSequence, reportsMissed: isLost, bytes: bytes)
   }
 }

@@ -7,7 +7,7 @@ import Wire
 /// Plays a recording instead of a keyboard.
 final class RecordingPlayer: InputSource {
   /// How many inputs are played before clients have their turn.
-  private static let inputsInTurn = 1024
+  private static let inputsPerTurn = 1024
 
   private let speed: PlaybackSpeed
   private var clock: PlaybackClock
@@ -49,7 +49,7 @@ final class RecordingPlayer: InputSource {
     timer?.set(at: 0)
   }
 
-  var now: Time { clock.time(at: microsecondsSinceBoot()) }
+  var now: Time { clock.recordedTime(at: microsecondsSinceBoot()) }
 
   func read(into batch: inout Batch) {
     batch.inputs.removeAll(keepingCapacity: true)
@@ -64,26 +64,26 @@ final class RecordingPlayer: InputSource {
     batch.noInputBefore = batch.reached
   }
 
-  func bootTime(settling time: Time) -> Int64 { clock.reached(time) }
+  func bootTime(settling time: Time) -> Int64 { clock.realTime(reaching: time) }
 
   var devices: [DeviceMessage] { [] }
 
   private func play(into inputs: inout [Controller.Input]) {
     guard upcoming != nil else { return }
     let now = microsecondsSinceBoot()
-    while let next = upcoming, inputs.count < Self.inputsInTurn {
+    while let next = upcoming, inputs.count < Self.inputsPerTurn {
       let time = next.time ?? reached
-      guard clock.due(time) <= now else { break }
+      guard clock.playTime(of: time) <= now else { break }
       inputs.append(next)
-      clock.played(time, at: now)
+      clock.notePlayed(time, at: now)
       reached = time
-      advance()
+      readUpcoming()
     }
     guard let upcoming else { return }
-    timer?.set(at: UInt64(clamping: clock.due(upcoming.time ?? reached)))
+    timer?.set(at: UInt64(clamping: clock.playTime(of: upcoming.time ?? reached)))
   }
 
-  private func advance() {
+  private func readUpcoming() {
     do {
       if rest.isEmpty, let batch = try recording.next() { rest = batch.inputs[...] }
       upcoming = rest.popFirst()

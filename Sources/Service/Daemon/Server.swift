@@ -6,20 +6,20 @@ import Wire
 /// Accepts connections, and answers their calls.
 final class Server {
   /// The maximum number of clients that are served at once.
-  private static let mostSessions = 512
+  private static let maxSessions = 512
 
-  /// How many of the ``mostSessions`` are reserved for the control socket.
+  /// How many of the ``maxSessions`` are reserved for the control socket.
   private static let reservedForControl = 16
 
   /// Memory is released when most clients have gone, if there were at least this many. Releasing
   /// takes time, so one client that comes and goes must not cause it.
-  private static let crowd = 32
+  private static let minPeakToRelease = 32
 
   /// How many bytes of a client's calls are answered before other clients have their turn.
-  private static let bytesInTurn = 1024
+  private static let bytesPerTurn = 1024
 
   /// How many new connections are accepted before a client that has called has its turn.
-  private static let connectionsInTurn = 8
+  private static let connectionsPerTurn = 8
 
   private let loop: EventLoop
   private let methods: ControllerMethods
@@ -27,8 +27,8 @@ final class Server {
   private var listeners: [(socket: ListeningSocket, source: EventSource)] = []
   private var sessions: [Session] = []
   /// The most clients at once since memory was last released.
-  private var mostClients = 0
-  private var retry: EventSource?
+  private var peakClients = 0
+  private var retryTimer: EventSource?
 
   init(
     _ loop: EventLoop, _ methods: ControllerMethods, _ publisher: Publisher
@@ -37,7 +37,7 @@ final class Server {
     self.methods = methods
     self.publisher = publisher
     // Unowned, as in all handlers here: the server owns their sources, and outlives every call.
-    retry = try loop.addTimer { [unowned self] in acceptAgain() }
+    retryTimer = try loop.addTimer { [unowned self] in resumeAccepting() }
   }
 
   /// Serves the clients that connect to `socket`.
@@ -62,7 +62,7 @@ final class Server {
   /// Handles what has happened to a session, and answers its calls.
   ///
   /// - Parameter limit: stops once the answered calls have this many bytes; answers at least one.
-  private func serve(_ session: Session, _ events: IOEvents, upTo limit: Int = bytesInTurn) {
+  private func serve(_ session: Session, _ events: IOEvents, upTo limit: Int = bytesPerTurn) {
     preferNewClients()
     session.handle(events)
     var bytes = 0
@@ -79,14 +79,14 @@ final class Server {
         }
       }
     }
-    settle(session)
+    finishTurn(of: session)
   }
 
   /// Sends a subscriber what is new, and has the session decide what to wait for next.
-  private func settle(_ session: Session) {
+  private func finishTurn(of session: Session) {
     publisher.publish(to: session)
-    session.settle()
-    if session.isClosed { letGo { $0 === session } }
+    session.updateAwaitedEvents()
+    if session.isClosed { removeSessions { $0 === session } }
   }
 
   private func answer(_ call: Call, _ session: Session) {
@@ -107,9 +107,9 @@ final class Server {
 
   /// Ends every connection for reading, including connections that have not been accepted yet.
   private func endReaders() {
-    letGo { $0.access == .reading }
+    removeSessions { $0.access == .reading }
     for listener in listeners where listener.socket.access == .reading {
-      // Fewer can wait at once. The limit keeps a flood of connections from blocking the daemon.
+      // Fewer connections can wait. The limit keeps a flood of them from blocking the daemon.
       for _ in 0..<65536 {
         let number = accept(listener.socket.number, nil, nil)
         if number >= 0 { close(number) } else if errno == EAGAIN { break }
@@ -117,25 +117,25 @@ final class Server {
     }
   }
 
-  private func letGo(_ isMeant: (Session) -> Bool) {
+  private func removeSessions(where isMeant: (Session) -> Bool) {
     for session in sessions where isMeant(session) { publisher.remove(session) }
     sessions.removeAll(where: isMeant)
     // Clients that wait for a descriptor can have the descriptors of the ended sessions.
-    acceptAgain()
-    if mostClients >= Self.crowd, sessions.count <= mostClients / 4 {
+    resumeAccepting()
+    if peakClients >= Self.minPeakToRelease, sessions.count <= peakClients / 4 {
       releaseMemory()
-      mostClients = sessions.count
+      peakClients = sessions.count
     }
   }
 
   // MARK: Connections
 
   private func acceptSome(from socket: ListeningSocket) {
-    for _ in 0..<Self.connectionsInTurn {
+    for _ in 0..<Self.connectionsPerTurn {
       let number = accept(socket.number, nil, nil)
       guard number >= 0 else {
         switch errno {
-        case EMFILE, ENFILE, ENOBUFS, ENOMEM: pause()
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: pauseAccepting()
         default: break  // no client waits, or it has gone again
         }
         break
@@ -150,16 +150,16 @@ final class Server {
 
   private func admit(_ descriptor: consuming FileDescriptor, _ access: Access) {
     let number = descriptor.number
-    guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, limitBuffer(of: number) else { return }
-    let limit = Self.mostSessions - (access == .control ? 0 : Self.reservedForControl)
-    if sessions.count >= limit, access == .reading { endSilent() }
+    guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, limitSendBuffer(of: number) else { return }
+    let limit = Self.maxSessions - (access == .control ? 0 : Self.reservedForControl)
+    if sessions.count >= limit, access == .reading { endSilentReader() }
     guard sessions.count < limit else { return turnAway(number) }
     let session = try? Session(descriptor, access: access, loop: loop) {
       [unowned self] session, events in serve(session, events)
     }
     guard let session else { return }
     sessions.append(session)
-    mostClients = max(mostClients, sessions.count)
+    peakClients = max(peakClients, sessions.count)
     // Most clients have sent a call by now, and some have gone again.
     serve(session, .readable, upTo: 1)
   }
@@ -175,28 +175,28 @@ final class Server {
   /// Ends the oldest connection for reading that has never sent a call, if there is one, to make
   /// room for a new client: programs call at once. Connections that have called stay, however long
   /// they are idle, so that new clients cannot push others out.
-  private func endSilent() {
+  private func endSilentReader() {
     let silent = sessions.first { $0.access == .reading && !$0.hasCalled }
     silent?.close(with: Self.tooMany)
-    if let silent { settle(silent) }
+    if let silent { finishTurn(of: silent) }
   }
 
   /// Reduces the kernel's send buffer, because unread bytes in it count as the daemon's memory.
   /// Returns whether the kernel agreed.
-  private func limitBuffer(of socket: Int32) -> Bool {
+  private func limitSendBuffer(of socket: Int32) -> Bool {
     var size: Int32 = 16384
     return setsockopt(
       socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size)) == 0
   }
 
-  /// Accepts nothing for a second: while no descriptor is free, a waiting connection would wake the
-  /// loop all the time.
-  private func pause() {
+  /// Accepts nothing for at most a second: while no descriptor is free, a waiting connection would
+  /// wake the loop all the time.
+  private func pauseAccepting() {
     for listener in listeners { listener.source.disable() }
-    retry?.set(after: .seconds(1))
+    retryTimer?.set(after: .seconds(1))
   }
 
-  private func acceptAgain() {
+  private func resumeAccepting() {
     for listener in listeners { listener.source.enable() }
   }
 }

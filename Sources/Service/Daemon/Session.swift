@@ -27,7 +27,7 @@ final class Session {
     case streaming(SubscriberPosition)
     /// Sends the last reply.
     case closing
-    /// The server may let it go.
+    /// The server may remove it.
     case closed
   }
 
@@ -37,13 +37,13 @@ final class Session {
   let access: Access
   private let descriptor: FileDescriptor
   private var source: EventSource?
-  private var awaited: IOEvents = .readable
+  private var awaitedEvents: IOEvents = .readable
 
   // Unchecked for speed: see `EventLoop`.
   @exclusivity(unchecked) private var activity = Activity.answering
   private var incoming = FrameBuffer(limit: messageLimit)
   @exclusivity(unchecked) private var unsent: ArraySlice<UInt8> = []
-  /// Whether the client cannot receive any more. Calls that it sent before still count.
+  /// Whether the client cannot receive any more. Calls that it sent before still take effect.
   private var isOutputBroken = false
   /// Whether a whole call has ever come.
   private(set) var hasCalled = false
@@ -79,7 +79,7 @@ final class Session {
   }
 
   /// Decides what to wait for next, or ends. Call this after sending bytes or taking a message.
-  func settle() {
+  func updateAwaitedEvents() {
     switch activity {
     case .streaming where isOutputBroken: activity = .closing
     case .finishing where unsent.isEmpty && !incoming.hasMessage: activity = .closing
@@ -88,8 +88,8 @@ final class Session {
     if case .closing = activity, unsent.isEmpty { activity = .closed }
     setPriority()
     let events = eventsToAwait
-    guard events != awaited else { return }
-    awaited = events
+    guard events != awaitedEvents else { return }
+    awaitedEvents = events
     source?.wait(for: events)
   }
 
@@ -101,7 +101,7 @@ final class Session {
     guard unsent.isEmpty else { return .writable }
     switch activity {
     case .streaming: return []
-    case .closing, .closed: return awaited
+    case .closing, .closed: return awaitedEvents
     // The socket is writable, so the loop calls at once for a message that has arrived already.
     case .answering, .finishing: return incoming.hasMessage ? .writable : .readable
     }

@@ -27,11 +27,11 @@ final class StateStore {
   }
 
   /// The store keeps the awaited releases of at most this many keys; more are hardly ever awaited.
-  private static let mostKeys = 6
+  private static let maxAwaitedKeys = 6
 
   /// How many of the last changes are kept. One release of a key can cause this many: a tap and a
   /// release for each machine that has keys.
-  static let mostChanges = 2 * (1 + Machine.maxOwnMachines)
+  static let maxChanges = 2 * (1 + Machine.maxOwnMachines)
 
   /// What the previous daemon left; `nil` if that is invalid or missing.
   let contents: Contents?
@@ -51,7 +51,7 @@ final class StateStore {
 
   /// Replaces the states. They are kept once this returns.
   ///
-  /// - Parameter message: a reply of `Monitor` with at most ``mostChanges`` changes, and its NUL.
+  /// - Parameter message: a reply of `Monitor` with at most ``maxChanges`` changes, and its NUL.
   func commit(_ message: [UInt8], _ snapshot: Controller.Snapshot) {
     bytes.removeAll(keepingCapacity: true)
     bytes.appendJSON { json in
@@ -62,7 +62,7 @@ final class StateStore {
         json.open("[")
         var keys: Set<KeyCode> = []
         for release in snapshot.awaitedReleases {
-          guard keys.contains(release.key) || keys.count < Self.mostKeys else { continue }
+          guard keys.contains(release.key) || keys.count < Self.maxAwaitedKeys else { continue }
           keys.insert(release.key)
           json.object { json in
             json.member("key", Int64(release.key.number))
@@ -80,8 +80,8 @@ final class StateStore {
 
 extension StateStore.Contents {
   /// Reads contents; `nil` if they are invalid.
-  fileprivate init?(_ message: some Collection<UInt8>, _ own: some Collection<UInt8>) {
-    guard let reply = try? Reply(parsing: Array(message)), let json = try? JSON(parsing: own),
+  fileprivate init?(_ message: some Collection<UInt8>, _ object: some Collection<UInt8>) {
+    guard let reply = try? Reply(parsing: Array(message)), let json = try? JSON(parsing: object),
       let message = MonitorReply(reply.parameters),
       0...Change.maxSequence ~= message.state.states.sequence,
       let releases = json["awaitedReleases"]?.elements(AwaitedRelease.init)

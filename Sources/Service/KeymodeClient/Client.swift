@@ -16,7 +16,7 @@ public import Wire
 /// call or loop, or when the task is cancelled.
 public struct Client: Sendable {
   /// How long a client waits for an answer. A daemon that does not hang answers at once.
-  package static let usualPatience = Duration.seconds(5)
+  package static let defaultTimeout = Duration.seconds(5)
 
   /// The directory of the daemon's sockets.
   public let directory: String

@@ -22,7 +22,7 @@ public enum ClientError: Error, Hashable, TerminalTextConvertible {
   case cancelled
 
   /// Whether keymoded-seat.service lets the person in front use the socket at this path.
-  package static func isForPerson(_ path: String) -> Bool {
+  package static func isForPersonInFront(_ path: String) -> Bool {
     path == "\(SocketDirectory.system)/\(SocketDirectory.stateSocket)"
   }
 
@@ -31,7 +31,7 @@ public enum ClientError: Error, Hashable, TerminalTextConvertible {
     switch self {
     case .noDaemon(let path): "no keymoded listens on '\(path)'"
     case .permissionDenied(let path, let group?):
-      "no permission to use '\(path)':\nonly \(Self.isForPerson(path) ? "the person in front and " : "")members of the group '\(group)' may use it"
+      "no permission to use '\(path)':\nonly \(Self.isForPersonInFront(path) ? "the person in front and " : "")members of the group '\(group)' may use it"
     case .permissionDenied(let path, nil): "no permission to use '\(path)'"
     case .noAnswer(let path):
       "keymoded does not answer at '\(path)';\n'systemctl status keymoded' shows the state of the service"

@@ -10,7 +10,7 @@ import Wire
 final class Connection {
   /// The length of the longest reply that is read, in bytes.
   private static let longestReply = 1 << 24
-  private static let bytesAtOnce = 16384
+  private static let bytesPerRead = 16384
 
   /// The path of the socket.
   let path: String
@@ -51,7 +51,7 @@ final class Connection {
       case ENOENT, ECONNREFUSED, ENOTDIR: throw .noDaemon(path: path)
       // The socket's backlog, which holds thousands of connections, is full.
       case EAGAIN: throw .noAnswer(path: path)
-      case EACCES, EPERM: throw .permissionDenied(path: path, group: group(of: path))
+      case EACCES, EPERM: throw .permissionDenied(path: path, group: groupName(ofSocket: path))
       default: throw .failed("\(error)")
       }
     }
@@ -67,7 +67,7 @@ final class Connection {
 
   /// Reads what has arrived. Throws ``ClientError/connectionLost`` if no more can arrive.
   func read() throws(ClientError) {
-    let result = try? readSome(from: descriptor, upTo: Self.bytesAtOnce) { incoming.append($0) }
+    let result = try? readSome(from: descriptor, upTo: Self.bytesPerRead) { incoming.append($0) }
     switch result {
     case .bytes, .wouldBlock: return
     case .end, nil: throw .connectionLost
@@ -106,7 +106,7 @@ enum Endpoint {
 
 /// The group whose members may use a socket; `nil` if no group may. Several threads may call this
 /// at once.
-func group(of path: String) -> String? {
+func groupName(ofSocket path: String) -> String? {
   var status = stat()
   guard stat(path, &status) == 0, status.st_mode & S_IWGRP != 0 else { return nil }
   var (entry, found) = (Glibc.group(), UnsafeMutablePointer<Glibc.group>?.none)

@@ -22,7 +22,7 @@ package final class PendingAnswer<Answer> {
   /// - Throws: ``ClientError`` if the daemon is not there or may not be used.
   package init(
     to request: Request<Answer>, in directory: String,
-    until deadline: SuspendingClock.Instant = .now.advanced(by: Client.usualPatience)
+    until deadline: SuspendingClock.Instant = .now.advanced(by: Client.defaultTimeout)
   ) throws(ClientError) {
     let connection = try Connection.to(request.endpoint, in: directory)
     wakeup = try Wakeup()
@@ -45,7 +45,7 @@ package final class PendingAnswer<Answer> {
     var isOver = true
     defer { if isOver { wakeup.stop() } }
     try connection.read()
-    if let reply = try connection.nextReply() { return try request.answer(reply) }
+    if let reply = try connection.nextReply() { return try request.readAnswer(reply) }
     // Checked last, because an answer that has come in time may be read late.
     if deadline <= .now { throw .noAnswer(path: connection.path) }
     isOver = false

@@ -6,7 +6,7 @@ package struct Request<Answer> {
   let call: Call
   let endpoint: Endpoint
   /// Reads the parameters of a reply. Throws ``ClientError/badReply(_:)`` if they are invalid.
-  let answer: (JSON) throws(ClientError) -> Answer
+  let readAnswer: (JSON) throws(ClientError) -> Answer
 }
 
 extension Request {

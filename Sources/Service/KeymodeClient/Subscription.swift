@@ -7,13 +7,13 @@ import Wire
 ///     away ── connects ──> asked ── states ──> connected ── the daemon goes ──> away …
 ///
 /// While away, the subscription tries to connect, at first often and then once a second. Without
-/// permission, it tries again when the folder of the sockets changes. It resumes after the last
-/// change, which it names by number and instance.
+/// permission, it tries again when the folder of the sockets changes or, if it cannot watch the
+/// folder, once a second. It resumes after the last change, which it names by number and instance.
 ///
 /// Wait until ``descriptor`` is readable, then call ``advance()``.
 package final class Subscription {
   private enum Phase {
-    /// There is no connection. Tries again at this time, if any, or when ``folder`` changes.
+    /// There is no connection. Tries again at this time, if any, or when ``folderWatch`` changes.
     case away(attempt: SuspendingClock.Instant?)
     /// The daemon must send the states before this time.
     case asked(Connection, deadline: SuspendingClock.Instant)
@@ -23,7 +23,7 @@ package final class Subscription {
     case over(ClientError)
   }
 
-  private static let patience = Duration.seconds(5)
+  private static let answerTimeout = Duration.seconds(5)
   private static let shortestDelay = Duration.milliseconds(10)
   private static let longestDelay = Duration.seconds(1)
 
@@ -34,12 +34,12 @@ package final class Subscription {
   /// The last change that was received, or that the received states include.
   private var last: (sequence: Int64, instance: String)?
   /// The machines of the last message. A new configuration may have others.
-  private var known: [Machine] = []
+  private var knownMachines: [Machine] = []
   /// When the time without a connection began; `nil` until an update has reported it.
   private var absenceStart: SuspendingClock.Instant?
   /// Watches the folder of the sockets while this user lacks the permission: a socket cannot be
   /// watched without it. `nil` if the user may not read the folder either.
-  private var folder: FolderWatch?
+  private var folderWatch: FolderWatch?
   /// Whether this user lacked the permission at the last attempt.
   private var isDenied = false
   /// What the present call of ``advance()`` returns.
@@ -82,7 +82,7 @@ package final class Subscription {
   private func step() throws(ClientError) {
     switch phase {
     case .away(let time):
-      let hasChanged = folder?.hasChanged() == true
+      let hasChanged = folderWatch?.hasChanged() == true
       // By now, another folder may be at the path.
       if hasChanged { unwatch() }
       if hasChanged || time.map({ $0 <= .now }) == true { try connect() }
@@ -93,7 +93,7 @@ package final class Subscription {
   }
 
   private func stayAway(until time: SuspendingClock.Instant?) throws(ClientError) {
-    try wakeup.wait(for: folder?.descriptor, until: time)
+    try wakeup.wait(for: folderWatch?.descriptor, until: time)
     phase = .away(attempt: time)
   }
 
@@ -102,7 +102,7 @@ package final class Subscription {
   private func connect() throws(ClientError) {
     do throws(ClientError) {
       let connection = try Connection.to(.state, in: directory)
-      try subscribe(connection, deadline: .now.advanced(by: Self.patience))
+      try subscribe(connection, deadline: .now.advanced(by: Self.answerTimeout))
     } catch {
       try retry(after: error)
     }
@@ -133,18 +133,18 @@ package final class Subscription {
   private func awaitPermission(_ error: ClientError) throws(ClientError) {
     if !isDenied { updates.append(.disconnected(error)) }
     (absenceStart, isDenied) = (absenceStart ?? .now, true)
-    if folder == nil, let watch = try? FolderWatch(directory) {
-      folder = watch
+    if folderWatch == nil, let watch = try? FolderWatch(directory) {
+      folderWatch = watch
       // Tries once more: the permission may have come before the watch did.
       return try connect()
     }
-    try stayAway(until: folder == nil ? .now.advanced(by: Self.longestDelay) : nil)
+    try stayAway(until: folderWatch == nil ? .now.advanced(by: Self.longestDelay) : nil)
   }
 
   private func unwatch() {
     // The wakeup must not wait for a closed descriptor.
     wakeup.stop()
-    folder = nil
+    folderWatch = nil
   }
 
   // MARK: - With a connection
@@ -166,7 +166,7 @@ package final class Subscription {
         if deadline <= .now { throw .noAnswer(path: connection.path) }
         return
       }
-      addUpdates(of: try Request.changes().answer(reply), isFirst: true)
+      addUpdates(of: try Request.changes().readAnswer(reply), isFirst: true)
     } catch .refused(name: VarlinkError.invalidParameter("after").name, _) where last != nil {
       // The daemon knows the instance but not the change: it has restored an older state.
       last = nil
@@ -197,7 +197,7 @@ package final class Subscription {
   /// Takes all messages that have been read: the descriptor does not become readable for them.
   private func takeChanges(_ connection: Connection) throws(ClientError) {
     while let reply = try connection.nextReply() {
-      addUpdates(of: try Request.changes().answer(reply), isFirst: false)
+      addUpdates(of: try Request.changes().readAnswer(reply), isFirst: false)
     }
   }
 
@@ -207,10 +207,10 @@ package final class Subscription {
     // The missed changes come between the changes of the message and its state.
     if message.missed != 0 { updates.append(.missed(message.missed)) }
     let machines = message.state.states.machines
-    if isFirst || message.missed != 0 || machines != known {
+    if isFirst || message.missed != 0 || machines != knownMachines {
       updates.append(.states(message.state))
     }
-    known = machines
+    knownMachines = machines
     last = (message.state.states.sequence, message.state.instance)
   }
 }

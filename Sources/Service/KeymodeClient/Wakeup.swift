@@ -3,18 +3,18 @@ import Terminal
 
 /// A descriptor that is readable when another descriptor is, or at a time. Both may change.
 final class Wakeup {
-  private let all: DescriptorSet
+  private let descriptorSet: DescriptorSet
   private let timer: TimerDescriptor
   private var awaited: Int32?
 
   /// The descriptor to wait on for reading.
-  var descriptor: Int32 { all.descriptor }
+  var descriptor: Int32 { descriptorSet.descriptor }
 
   init() throws(ClientError) {
     do throws(SystemError) {
-      let (all, timer) = (try DescriptorSet(), try TimerDescriptor())
-      try all.add(timer.descriptor)
-      (self.all, self.timer) = (all, timer)
+      let (descriptorSet, timer) = (try DescriptorSet(), try TimerDescriptor())
+      try descriptorSet.add(timer.descriptor)
+      (self.descriptorSet, self.timer) = (descriptorSet, timer)
     } catch {
       throw .failed("\(error)")
     }
@@ -26,12 +26,12 @@ final class Wakeup {
     timer.set(after: deadline.map { SuspendingClock.now.duration(to: $0) })
     guard let next else { return }
     awaited = next
-    do throws(SystemError) { try all.add(next) } catch { throw .failed("\(error)") }
+    do throws(SystemError) { try descriptorSet.add(next) } catch { throw .failed("\(error)") }
   }
 
   /// Waits for nothing until the next ``wait(for:until:)``.
   func stop() {
-    if let awaited { all.remove(awaited) }
+    if let awaited { descriptorSet.remove(awaited) }
     awaited = nil
     timer.set(after: nil)
   }

@@ -85,13 +85,13 @@ public struct Replay: Sendable {
   }
 
   private mutating func take(_ input: Controller.Input) {
-    draw(input)
+    addPress(of: input)
     collect(controller.take(input))
   }
 
-  /// Draws the press of a key, unless it is a bounce. The meaning of the press depends on the keys
-  /// before it, so this must be called before the controller takes the press.
-  private mutating func draw(_ input: Controller.Input) {
+  /// Adds a press to the timeline, unless it is a bounce. Its meaning depends on the keys before
+  /// it, so this must be called before the controller takes the press.
+  private mutating func addPress(of input: Controller.Input) {
     guard timeline != nil, case .key(let device, let event) = input, event.action == .press,
       event.time >= bounds.start,
       let (meaning, _) = controller.meaning(
@@ -102,8 +102,8 @@ public struct Replay: Sendable {
 
   /// Collects the changes that are not before the window. A change may be earlier than the previous
   /// change: a tap has the time of its press.
-  private mutating func collect(_ all: [Change]) {
-    let inWindow = window.from == nil ? all : all.filter { $0.time >= bounds.start }
+  private mutating func collect(_ newChanges: [Change]) {
+    let inWindow = window.from == nil ? newChanges : newChanges.filter { $0.time >= bounds.start }
     changes += inWindow
     for change in inWindow { timeline?.add(change) }
   }

@@ -75,14 +75,14 @@ extension EventLoop {
   /// Asks the daemon that serves in `directory`. Calls `answered` once, with the answer or
   /// the error.
   ///
-  /// - Parameter patience: how long the daemon may take to answer.
+  /// - Parameter timeout: how long the daemon may take to answer.
   package func ask<Answer>(
-    _ request: Request<Answer>, of directory: String, patience: Duration = Client.usualPatience,
+    _ request: Request<Answer>, of directory: String, timeout: Duration = Client.defaultTimeout,
     _ answered: @escaping (Result<Answer, ClientError>) -> Void
   ) throws(SystemError) -> EventSource {
     let pending: PendingAnswer<Answer>
     do throws(ClientError) {
-      pending = try PendingAnswer(to: request, in: directory, until: .now.advanced(by: patience))
+      pending = try PendingAnswer(to: request, in: directory, until: .now.advanced(by: timeout))
     } catch {
       return try call(after: .zero) { answered(.failure(error)) }
     }

@@ -46,14 +46,14 @@ public final class SeatKeeper {
   /// - Throws: `SystemError` if the folder cannot be watched, or the ACL cannot be changed.
   public func keep() throws -> Int32 {
     let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGTERM]) { [self] in end($0) }
-    let folder = try FolderMonitor(run.loop, path: directory) { [self] in settle() }
+    let folder = try FolderMonitor(run.loop, path: directory) { [self] in takeSteps() }
     session = try LoginSession(.ofSeat, on: run.loop) { [self] presence in
       if presence == .inFront, session?.person == nil {
         report("there is no systemd-logind: only members of the socket's group may read the states")
       }
       setPerson(session?.person)
     }
-    settle()
+    takeSteps()
     ServiceManager.notify("READY=1")
     defer { (session, call) = (nil, nil) }
     return try run.untilEnd(keeping: signals, folder)
@@ -63,18 +63,18 @@ public final class SeatKeeper {
     guard ending == nil else { return run.end(signal) }
     (ending, session) = (signal, nil)
     setPerson(nil)
-    settle()
+    takeSteps()
   }
 
   private func setPerson(_ next: UInt32?) {
     guard next != person else { return }
     // An earlier call does not count: the daemon may have answered it before this change.
     (person, isCleared, call) = (next, false, nil)
-    settle()
+    takeSteps()
   }
 
   /// Takes the steps that are possible now.
-  private func settle() {
+  private func takeSteps() {
     run.perform {
       guard var acl = try socketACL() else { return endIfWanted() }
       isCleared = isCleared ?? (acl.user == nil)
@@ -105,7 +105,7 @@ public final class SeatKeeper {
   /// Has the daemon do step 2, unless a call is under way. Repeats until the daemon has done it.
   private func clear() throws {
     guard call == nil else { return }
-    call = try run.loop.ask(.hangUp, of: directory, patience: .seconds(2)) { [self] answer in
+    call = try run.loop.ask(.hangUp, of: directory, timeout: .seconds(2)) { [self] answer in
       switch answer {
       case .success: (isCleared, call, failure) = (true, nil, nil)
       case .failure(let error):
@@ -114,12 +114,12 @@ public final class SeatKeeper {
         run.perform {
           call = try run.loop.call(after: .seconds(1)) { [self] in
             call = nil
-            settle()
+            takeSteps()
           }
         }
         return endIfWanted()
       }
-      settle()
+      takeSteps()
     }
   }
 

@@ -12,16 +12,16 @@ public final class StatesFollower {
   private let mayWait: Bool
   private let notify: (Result<StatesUpdate, any Error>) -> Void
   /// The subscription, or the timer of the next one.
-  private var daemon: EventSource?
+  private var daemonSource: EventSource?
   private var session: LoginSession?
-  /// What the daemon and the session have told.
-  private var known: KnownStates
+  /// What the daemon and the session have reported.
+  private var knownStates: KnownStates
   /// The conditions to check against the daemon's machines; `nil` once that is done.
   private var unchecked: StateConditions?
   /// The question to the daemon about its machines.
   private var question: EventSource?
   /// The daemon's updates since the question.
-  private var held: [Update] = []
+  private var updatesSinceQuestion: [Update] = []
 
   /// The name of the session, as in ``LoginSession/name``; `-` if sessions are not looked at.
   public var sessionName: String { session?.name ?? "-" }
@@ -35,9 +35,9 @@ public final class StatesFollower {
   /// Without a daemon, or without permission to read, this waits if `mayWait` allows it.
   ///
   /// - Parameters:
-  ///   - machines: the machines whose changes are told, at least one; `nil` for all. The states of
-  ///     others are out of date.
-  ///   - conditions: before anything is told, the daemon is asked whether it has their states.
+  ///   - machines: the machines whose changes are reported, at least one; `nil` for all. The states
+  ///     of others are out of date.
+  ///   - conditions: before states are reported, the daemon is asked whether it has these states.
   ///   - anySession: whether states count even if the session is not in front.
   ///   - followsSleep: whether states also count as left while the machine goes to sleep and wakes
   ///     up, in any session.
@@ -54,40 +54,40 @@ public final class StatesFollower {
   ) throws {
     (self.directory, self.machines, self.loop) = (directory, machines, loop)
     (self.mayWait, self.notify) = (mayWait, notify)
-    known = KnownStates(presence: anySession ? .inFront : nil)
-    unchecked = conditions?.needCheck == true ? conditions : nil
+    knownStates = KnownStates(presence: anySession ? .inFront : nil)
+    unchecked = conditions?.needDaemonCheck == true ? conditions : nil
     // Unowned, as below: this object owns the sources, which go with it.
     if !anySession || followsSleep {
       session = try LoginSession(choice, followsSleep: followsSleep, on: loop) { [unowned self] in
         let counts = !anySession || $0 == .absent(.asleep)
-        deliver(known.take(counts ? $0 : .inFront))
+        deliver(knownStates.take(counts ? $0 : .inFront))
       }
     }
     try follow()
   }
 
   /// Says whether a sleep is to wait, as ``LoginSession/delaysSleep``.
-  func delaySleep(_ isToWait: Bool) { session?.delaysSleep = isToWait }
+  func setDelaysSleep(_ delaysSleep: Bool) { session?.delaysSleep = delaysSleep }
 
   private func follow() throws {
-    daemon = try loop.follow(directory, of: machines) { [unowned self] update in
+    daemonSource = try loop.follow(directory, of: machines) { [unowned self] update in
       attempt { try take(update.get()) }
     }
     // The session's presence is taken before an update of the same time.
-    daemon?.setPriority(.last)
+    daemonSource?.setPriority(.last)
   }
 
   private func take(_ update: Update) throws {
     if case .disconnected(let error) = update {
-      (question, held) = (nil, [])
-      // Thrown here: while the session is not in front, `known` would not report it.
+      (question, updatesSinceQuestion) = (nil, [])
+      // Thrown here: while the session is not in front, `knownStates` would not report it.
       if !mayWait { throw error }
     } else if let unchecked {
-      held.append(update)
+      updatesSinceQuestion.append(update)
       if question == nil { try check(unchecked) }
       return
     }
-    deliver(known.take(update))
+    deliver(knownStates.take(update))
   }
 
   /// Asks the daemon for its machines. A daemon that does not answer is as good as none: all begins
@@ -102,10 +102,10 @@ public final class StatesFollower {
               "keymoded has no machine '\(machine)'; waiting for a configuration that has it")
           }
           (unchecked, question) = (nil, nil)
-          for update in held { try take(update) }
-          held = []
+          for update in updatesSinceQuestion { try take(update) }
+          updatesSinceQuestion = []
         case .failure(let error):
-          daemon = try loop.call(after: .seconds(1)) { [unowned self] in attempt(follow) }
+          daemonSource = try loop.call(after: .seconds(1)) { [unowned self] in attempt(follow) }
           try take(.disconnected(error))
         }
       }

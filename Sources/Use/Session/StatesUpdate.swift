@@ -3,7 +3,7 @@ public import KeymodeClient
 public import System
 public import Terminal
 
-/// What becomes known of the states: what they are, or that each counts as left.
+/// What programs learn about the states: what they are, or that all count as left.
 public enum StatesUpdate: Hashable, Sendable {
   /// The states after `change`. Without a change, the states as they are at the start, after missed
   /// changes, once a daemon is back, or once the session is in front again.
@@ -15,7 +15,7 @@ public enum StatesUpdate: Hashable, Sendable {
   public enum Reason: Hashable, Sendable, TerminalTextConvertible {
     /// There is no connection to the daemon.
     case noDaemon(ClientError)
-    /// The user's session is locked, in the background or gone: keys may be another user's.
+    /// The session is locked, in the background, gone or asleep: keys may be another user's.
     case sessionNotInFront(SessionPresence.Reason)
 
     /// The message for the user.
@@ -27,7 +27,7 @@ public enum StatesUpdate: Hashable, Sendable {
     }
 
     /// What a command waits for, and what else the user may do.
-    var outlook: TerminalText {
+    var waitingText: TerminalText {
       switch self {
       case .sessionNotInFront(.locked): "waiting until it is unlocked"
       // In tmux, over ssh and on a serial line, this does not change.
@@ -96,18 +96,18 @@ struct KnownStates {
     case (.states(let message), _):
       daemon = .connected
       note(message.states)
-      return presence == .inFront ? known(after: nil) : nil
+      return presence == .inFront ? statesUpdate(after: nil) : nil
     case (.change(let change), .connected):
       if var states = states?.states {
         states.take(change)
         note(states)
       }
-      return presence == .inFront ? known(after: change) : nil
+      return presence == .inFront ? statesUpdate(after: change) : nil
     // The states follow, and include these changes.
     case (.change, .unasked), (.change, .away), (.missed, _): return nil
     case (.disconnected(let error), _):
       daemon = .away(error)
-      return presence == .inFront ? known(after: nil) : nil
+      return presence == .inFront ? statesUpdate(after: nil) : nil
     }
   }
 
@@ -124,7 +124,7 @@ struct KnownStates {
     }
     // If only the reason changes, the states still count as left.
     if case (.absent, .absent?) = (now, before) { return nil }
-    return now == before ? nil : known(after: nil)
+    return now == before ? nil : statesUpdate(after: nil)
   }
 
   /// Notes the states, and which of the new states were entered elsewhere.
@@ -143,14 +143,14 @@ struct KnownStates {
     if presence == .inFront, states != nil { hasBeenInFront = true }
   }
 
-  /// The machines whose first known state counts as entered elsewhere: all, while the session is
-  /// locked, since a key on the lock screen may have entered it.
+  /// The machines whose first known state counts as entered elsewhere. While the session is locked,
+  /// these are all machines: keys on the lock screen may have entered their states.
   private func elsewhereAtFirst(_ states: States) -> Set<Machine> {
     presence == .absent(.locked) ? Set(states.machines) : []
   }
 
-  /// What is known now.
-  private func known(after change: Change?) -> StatesUpdate? {
+  /// The update that reports what is known after `change`, if anything is to be reported.
+  private func statesUpdate(after change: Change?) -> StatesUpdate? {
     switch (presence, daemon, states) {
     case (.absent(let reason), _, _): .unknown(.sessionNotInFront(reason))
     case (.inFront, .connected, let states?): .states(states, change: change)

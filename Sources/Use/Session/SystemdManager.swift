@@ -21,8 +21,8 @@ final class SystemdManager {
   private var slots: [BusSlot] = []
 
   /// - Parameters:
-  ///   - jobEnded: called, from the loop, with the end of each job; after the answer to the call
-  ///     that made the job.
+  ///   - jobEnded: called from the loop with the end of each job, after the answer to the call that
+  ///     made the job.
   ///   - lost: called once the connection is lost.
   init(
     _ address: Bus.Address, on loop: EventLoop, jobEnded: @escaping (JobEnd) -> Void,

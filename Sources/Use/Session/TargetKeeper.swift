@@ -16,14 +16,14 @@ public import Terminal
 /// | the session is not in front  | none, at once                                                 |
 /// | the program ends             | none, at once                                                 |
 ///
-/// The manager is asked at the start, and after it has executed itself again, which targets are
-/// active; then it is only told what to stop and start. A target is started once all other targets
-/// of its machine have stopped, so no two are active at once, and the target of a state that ends
-/// meanwhile is never started. A target that cannot be started, or that another program has
-/// stopped or started, is left alone until its state is entered again.
+/// This asks the manager which targets are active at the start, and after the manager has
+/// reexecuted itself. Otherwise it only orders starts and stops. A target is started once all other
+/// targets of its machine have stopped, so no two are active at once, and the target of a state
+/// that ends meanwhile is never started. A target that cannot be started, or that another program
+/// has stopped or started, is left alone until its state is entered again.
 public final class TargetKeeper {
   /// How long the targets outlast the daemon.
-  private static let patience = Duration.seconds(1)
+  private static let absenceTimeout = Duration.seconds(1)
 
   /// What the manager is asked to do: to start this target, or to stop it.
   private typealias Order = (target: String, isStart: Bool)
@@ -33,7 +33,7 @@ public final class TargetKeeper {
   private let report: (TerminalText) -> Void
   private var manager: SystemdManager?
   /// The next attempt to connect to the manager.
-  private var attempt: EventSource?
+  private var retryTimer: EventSource?
 
   /// The targets of the present states; `nil` before these are known.
   private var wanted: [Machine: String]?
@@ -47,7 +47,7 @@ public final class TargetKeeper {
   private var hasStatus = false
   private var isReady = false
   /// The timer that runs while the daemon is away and the targets outlast it.
-  private var absence: EventSource?
+  private var absenceTimer: EventSource?
   /// The outcome of this program. It ends once the manager has answered every order.
   private var ending: Result<Int32, any Error>?
 
@@ -98,9 +98,9 @@ public final class TargetKeeper {
       want(nil)
     case .unknown(.noDaemon(let error)):
       if case .permissionDenied = error { show("\(error)") } else { show("no keymoded runs") }
-      guard absence == nil else { return }
+      guard absenceTimer == nil else { return }
       run.perform {
-        absence = try run.loop.call(after: Self.patience) { [self] in want(nil) }
+        absenceTimer = try run.loop.call(after: Self.absenceTimeout) { [self] in want(nil) }
       }
     }
   }
@@ -116,19 +116,19 @@ public final class TargetKeeper {
   private func finish(_ ending: Result<Int32, any Error>) {
     self.ending = self.ending ?? ending
     want(nil)
-    endIfSettled()
+    endIfAnswered()
   }
 
   /// Wants the targets of these states; `nil` for none.
   private func want(_ states: CountedStates?) {
-    absence = nil
+    absenceTimer = nil
     var wanted: [Machine: String] = [:]
     for machine in states?.states.machines ?? [] where ending == nil {
       guard hasTargets(machine) else { continue }
       wanted[machine] = states?[machine].map { Self.target(of: machine, $0) }
     }
     self.wanted = wanted
-    settle()
+    giveOrders()
   }
 
   /// The target of this state. Its name needs no escaping: names of machines and states have only
@@ -143,7 +143,7 @@ public final class TargetKeeper {
 
   /// Orders the starts and stops that make exactly the wanted targets active. A start waits until
   /// the other targets of its machine have stopped.
-  private func settle() {
+  private func giveOrders() {
     guard let wanted, let active else { return }
     // Ready before the jobs have ended: a target waits for the units that it wants, and these may
     // wait until this program is ready.
@@ -172,24 +172,24 @@ public final class TargetKeeper {
       case .failure(let error):
         // A target that is not loaded is not active.
         let isDone = !order.isStart && error.name == "org.freedesktop.systemd1.NoSuchUnit"
-        end(order, failure: isDone ? nil : "\(error)")
+        noteEnd(of: order, failure: isDone ? nil : "\(error)")
       }
-      endIfSettled()
+      endIfAnswered()
     }
   }
 
-  private func end(_ order: Order, failure: TerminalText?) {
+  private func noteEnd(of order: Order, failure: TerminalText?) {
     let isWanted = wanted?.values.contains(order.target) ?? false
     if let failure, isWanted == order.isStart {
       report("cannot \(order.isStart ? "start" : "stop") \(order.target): \(failure)")
     }
     guard !order.isStart else { return }
     stopping.remove(order.target)
-    settle()
+    giveOrders()
   }
 
   /// Ends this program, if it is to end and its last order is answered.
-  private func endIfSettled() {
+  private func endIfAnswered() {
     if let ending, manager?.unanswered == 0 { run.end(with: ending) }
   }
 
@@ -197,7 +197,7 @@ public final class TargetKeeper {
   private func connect() throws(SystemError) {
     let manager = try SystemdManager(.userManager, on: run.loop) { [self] job in
       guard let order = jobs.removeValue(forKey: job.job) else { return }
-      end(order, failure: job.result == "done" ? nil : "its job ended with '\(job.result)'")
+      noteEnd(of: order, failure: job.result == "done" ? nil : "its job ended with '\(job.result)'")
     } lost: { [self] in
       reconnect()
     }
@@ -212,19 +212,19 @@ public final class TargetKeeper {
         active = Set(targets.map(\.name))
         // Stops them once more, because only the ends of our own jobs are noticed.
         for target in targets where target.isStopping { stop(target.name) }
-        settle()
+        giveOrders()
       // A manager that does not answer is as good as none.
       case .failure: reconnect()
       }
-      endIfSettled()
+      endIfAnswered()
     }
   }
 
-  /// Connects again soon: a manager that executes itself again has closed the connection.
+  /// Connects again soon: a manager that reexecutes itself has closed the connection.
   private func reconnect() {
     (active, stopping, jobs) = (nil, [], [:])
     run.perform {
-      attempt = try run.loop.call(after: .milliseconds(500)) { [self] in
+      retryTimer = try run.loop.call(after: .milliseconds(500)) { [self] in
         do throws(SystemError) { try connect() } catch { reconnect() }
       }
     }

@@ -21,13 +21,13 @@ extension String: JSONWritable {
 
 extension Bool: JSONWritable {
   /// Writes `true` or `false`.
-  public func write(to json: inout JSONWriter) { json.word(self ? "true" : "false") }
+  public func write(to json: inout JSONWriter) { json.literal(self ? "true" : "false") }
 }
 
 extension Optional: JSONWritable where Wrapped: JSONWritable {
   /// Writes the value, or `null`.
   public func write(to json: inout JSONWriter) {
-    if let self { self.write(to: &json) } else { json.word("null") }
+    if let self { self.write(to: &json) } else { json.literal("null") }
   }
 }
 
@@ -44,7 +44,7 @@ extension JSON: JSONWritable {
   /// Writes the value.
   public func write(to json: inout JSONWriter) {
     switch self {
-    case .null: json.word("null")
+    case .null: json.literal("null")
     case .bool(let value): value.write(to: &json)
     case .integer(let value): value.write(to: &json)
     case .real(let value): json.number(value)

@@ -79,9 +79,9 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Writes `true`, `false` or `null`.
-  mutating func word(_ word: StaticString) {
-    let size = word.utf8CodeUnitCount
-    UnsafeMutableRawPointer(begin()).copyMemory(from: word.utf8Start, byteCount: size)
+  mutating func literal(_ literal: StaticString) {
+    let size = literal.utf8CodeUnitCount
+    UnsafeMutableRawPointer(begin()).copyMemory(from: literal.utf8Start, byteCount: size)
     count += size
   }
 
@@ -122,7 +122,7 @@ public struct JSONWriter: ~Copyable {
   /// Begins a name or value, and returns where it goes.
   @discardableResult
   private mutating func begin() -> UnsafeMutablePointer<UInt8> {
-    if count > Self.size - Self.margin { empty() }
+    if count > Self.size - Self.margin { flushWindow() }
     if needsComma {
       window[count] = UInt8(ascii: ",")
       count += 1
@@ -135,7 +135,7 @@ public struct JSONWriter: ~Copyable {
   /// any other text. Looks at eight characters at a time.
   private mutating func appendPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let first = text.baseAddress, text.count <= Self.size - Self.margin else { return false }
-    if count + text.count > Self.size - Self.margin { empty() }
+    if count + text.count > Self.size - Self.margin { flushWindow() }
     let start = UnsafeMutableRawPointer(window + count)
     start.copyMemory(from: first, byteCount: text.count)
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -174,14 +174,14 @@ public struct JSONWriter: ~Copyable {
 
   @inline(__always)
   private mutating func append(_ byte: UInt8) {
-    if count == Self.size { empty() }
+    if count == Self.size { flushWindow() }
     window[count] = byte
     count += 1
   }
 
   private mutating func append(_ text: String) { for byte in text.utf8 { append(byte) } }
   /// Appends what is in the window to ``bytes``, and empties the window.
-  fileprivate mutating func empty() {
+  fileprivate mutating func flushWindow() {
     bytes += UnsafeBufferPointer(start: window, count: count)
     count = 0
   }
@@ -202,7 +202,7 @@ extension [UInt8] {
       // Swapping the arrays copies no bytes.
       swap(&json.bytes, &self)
       body(&json)
-      json.empty()
+      json.flushWindow()
       swap(&json.bytes, &self)
     }
   }

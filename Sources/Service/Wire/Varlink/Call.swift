@@ -162,18 +162,18 @@ public enum VarlinkError: Error, Hashable {
   /// An error repeats at most this many bytes of a name that the caller chose.
   public static let longestName = 256
 
-  /// The parameters of the error. Names are cut after ``longestName`` bytes: a client that does not
+  /// The parameters of the error. Names are truncated to ``longestName`` bytes: a client that does not
   /// read must not choose how much memory its reply takes.
   public var parameters: JSON {
     switch self {
-    case .interfaceNotFound(let interface): ["interface": Self.cut(interface)]
-    case .methodNotFound(let method): ["method": Self.cut(method)]
-    case .invalidParameter(let parameter): ["parameter": Self.cut(parameter)]
+    case .interfaceNotFound(let interface): ["interface": Self.truncated(interface)]
+    case .methodNotFound(let method): ["method": Self.truncated(method)]
+    case .invalidParameter(let parameter): ["parameter": Self.truncated(parameter)]
     case .permissionDenied, .expectedMore: [:]
     }
   }
 
-  private static func cut(_ name: String) -> JSON {
+  private static func truncated(_ name: String) -> JSON {
     guard name.utf8.count > longestName else { return .string(name) }
     let characters = name.unicodeScalars
     var end = name.utf8.index(name.startIndex, offsetBy: longestName)

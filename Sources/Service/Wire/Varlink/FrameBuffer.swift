@@ -4,7 +4,7 @@ public struct FrameBuffer: Sendable {
   public let limit: Int
   private var bytes: [UInt8] = []
   /// How many of the bytes are known to have no NUL.
-  private var searched = 0
+  private var searchedCount = 0
 
   /// A message longer than the limit.
   public struct TooLong: Error, Hashable {}
@@ -26,14 +26,14 @@ public struct FrameBuffer: Sendable {
   public var capacity: Int { bytes.capacity }
 
   /// Whether a whole message has arrived.
-  public var hasMessage: Bool { bytes[searched...].contains(0) }
+  public var hasMessage: Bool { bytes[searchedCount...].contains(0) }
 
   /// Removes and returns the next message, without its NUL; `nil` if it is not whole yet.
   ///
   /// - Throws: ``TooLong`` if the next message exceeds the limit, whether it is whole or not.
   public mutating func next() throws(TooLong) -> [UInt8]? {
-    guard let end = bytes[searched...].firstIndex(of: 0) else {
-      searched = bytes.count
+    guard let end = bytes[searchedCount...].firstIndex(of: 0) else {
+      searchedCount = bytes.count
       if bytes.count > limit { throw TooLong() }
       return nil
     }
@@ -42,7 +42,7 @@ public struct FrameBuffer: Sendable {
     // The rest is copied to an array of its own size: otherwise the connection would hold the
     // memory of a long message for all its life.
     bytes = Array(bytes[(end + 1)...])
-    searched = 0
+    searchedCount = 0
     return message
   }
 }

@@ -32,7 +32,7 @@ struct Axis {
     var steps: [Int64] = [1, 2, 5]
     while duration > 5 * steps[2] { steps = steps.map { $0 * 10 } }
     let step = steps.first { duration <= 5 * $0 } ?? steps[2]
-    // Include a mark just before the period: a recording that begins at 0.000001 s shows 0 s.
+    // Includes a mark just before the period: a recording that begins at 0.000001 s shows 0 s.
     let first = (start - zero - duration / 1000 + step - 1) / step * step
     return stride(from: first, through: end - zero, by: Int(step)).map {
       (max(Self.left, x(zero + $0)), "\(shortSeconds($0)) s")

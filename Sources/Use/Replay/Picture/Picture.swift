@@ -14,7 +14,7 @@ extension Timeline {
   fileprivate var summary: String {
     let parts = [
       "\(shortSeconds(period.upperBound - period.lowerBound)) s",
-      counted(lanes.reduce(0) { $0 + $1.changes }, "change", "changes"),
+      counted(lanes.reduce(0) { $0 + $1.changeCount }, "change", "changes"),
       counted(presses.values.reduce(0) { $0 + $1.count }, "press", "presses"),
     ]
     let start = zero == 0 ? [] : ["0 s is \(shortSeconds(zero)) s since 1970"]
@@ -39,7 +39,7 @@ private struct Picture {
     self.timeline = timeline
     axis = Axis(period: timeline.period, zero: timeline.zero)
     let lanes = timeline.lanes.map { [axis] lane in
-      (lane: lane, spans: lane.spans(shorterThan: axis.grain, until: axis.end))
+      (lane: lane, spans: lane.spans(mergingShorterThan: axis.grain, until: axis.end))
     }
     for (lane, spans) in lanes {
       let title = lane.title.clipped(toWidth: Axis.left - Self.edge - 8, fontSize: Style.textSize)
@@ -80,7 +80,7 @@ private struct Picture {
     let x = axis.x(span.start)
     // A gap separates neighbours, because their colours may be the same.
     let width = max(1, axis.x(span.end) - x - 1)
-    let what = span.state ?? counted(span.states - 1, "change", "changes")
+    let what = span.state ?? counted(span.stateCount - 1, "change", "changes")
     let times = [span.start - timeline.zero, span.end - timeline.zero, span.end - span.start]
       .map(seconds)
     let title = "\(what), \(times[0]) to \(times[1]) s (\(times[2]) s)"
@@ -118,7 +118,7 @@ private struct Picture {
   /// Draws the colours of the drawn states, in columns as wide as the longest name needs.
   private mutating func drawLegend(_ lane: Lane, _ drawn: Set<String?>) {
     addText(lane.title, "lane", x: Self.edge, y: height + 14)
-    let states = lane.names.filter(drawn.contains) + (drawn.contains(nil) ? [nil] : [])
+    let states = lane.stateNames.filter(drawn.contains) + (drawn.contains(nil) ? [nil] : [])
     let names = states.map { $0 ?? "many changes" }
     let column = 30 + (names.map { $0.width(fontSize: Style.textSize) }.max() ?? 0)
     var x = Axis.left

@@ -48,7 +48,8 @@ public struct Timeline: Sendable {
       let machine = entry.machine
       let table = settings.machines.first { $0.name == machine }?.table
       let names = table?.stateNames ?? (machine.isLock ? LockRules() : nil)?.stateNames
-      let (title, colours) = Self.looks[machine] ?? (machine.rawValue, [0, 2, 1, 5, 4, 3, 6])
+      let (title, colours) =
+        Self.shippedLanes[machine] ?? (machine.rawValue, [0, 2, 1, 5, 4, 3, 6])
       return (
         machine,
         Lane(title, names ?? ShiftRules().stateNames, colours, in: entry.state, at: start)
@@ -57,7 +58,7 @@ public struct Timeline: Sendable {
   }
 
   /// The titles of the shipped machines' lanes, and the colours of their states.
-  private static let looks: [Machine: (title: String, colours: [Int])] = [
+  private static let shippedLanes: [Machine: (title: String, colours: [Int])] = [
     .shift: ("Shift", [0, 1, 2]), .keyboard: ("Keyboard", [0, 3, 4, 5, 6, 1, 2]),
     .caps: ("Caps Lock", [6, 0, 1]), .num: ("Num Lock", [6, 0, 1]),
   ]
@@ -72,21 +73,21 @@ public struct Timeline: Sendable {
 
   /// Adds a press of a key. Autorepeats are not presses.
   mutating func add(_ press: Press, at time: Time) {
-    presses[press, default: []].append(cover(time))
+    presses[press, default: []].append(extendPeriod(to: time))
   }
 
   /// Adds a change.
   mutating func add(_ change: Change) {
-    let time = cover(change.time)
+    let time = extendPeriod(to: change.time)
     guard let index = allLanes.firstIndex(where: { $0.machine == change.machine }) else { return }
     allLanes[index].lane.enter(change.to, at: time)
   }
 
   /// Makes the picture end at `time`, unless something is later.
-  mutating func end(at time: Time) { _ = cover(time) }
+  mutating func end(at time: Time) { _ = extendPeriod(to: time) }
 
   /// Extends the period to `time`. Returns the time in microseconds, at least the period's start.
-  private mutating func cover(_ time: Time) -> Int64 {
+  private mutating func extendPeriod(to time: Time) -> Int64 {
     let time = max(period.lowerBound, time.microseconds)
     period = period.lowerBound...max(period.upperBound, time)
     return time
@@ -102,20 +103,20 @@ struct Lane: Sendable {
     /// When the span begins and ends, in microseconds.
     let start, end: Int64
     /// How many states were entered in the span, including the first.
-    var states = 1
+    var stateCount = 1
   }
 
   /// The name of the machine.
   let title: String
   /// The names of all states of the machine.
-  let names: [String]
+  let stateNames: [String]
   /// The numbers of the states' colours in the style sheet; further states repeat them.
   private let colours: [Int]
   /// The states that were entered, and when, in order of time.
   private var entered: [(state: String, time: Int64)]
 
   init(_ title: String, _ names: [String], _ colours: [Int], in state: String, at time: Int64) {
-    (self.title, self.names, self.colours) = (title, names, colours)
+    (self.title, self.stateNames, self.colours) = (title, names, colours)
     entered = [(state, time)]
   }
 
@@ -123,12 +124,12 @@ struct Lane: Sendable {
   func hasState(otherThan state: String) -> Bool { entered.contains { $0.state != state } }
 
   /// How often the state changed.
-  var changes: Int { entered.count - 1 }
+  var changeCount: Int { entered.count - 1 }
 
   /// The style sheet's class for the colour of a state; for many changes if `nil`.
   func colour(of state: String?) -> String {
     guard let state else { return "many" }
-    return "c\(colours[(names.firstIndex(of: state) ?? 0) % colours.count])"
+    return "c\(colours[(stateNames.firstIndex(of: state) ?? 0) % colours.count])"
   }
 
   /// Adds a change to `state` at `time`. A tap has the time of its press, and may be added after a
@@ -141,7 +142,7 @@ struct Lane: Sendable {
   /// both too narrow are merged into one span of many changes.
   ///
   /// A longer span is never merged, so a lane of duration T has at most 2T / `grain` + 1 spans.
-  func spans(shorterThan grain: Int64, until end: Int64) -> [Span] {
+  func spans(mergingShorterThan grain: Int64, until end: Int64) -> [Span] {
     var spans: [Span] = []
     for (index, (state, start)) in entered.enumerated() {
       let end = index + 1 < entered.count ? entered[index + 1].time : end
@@ -149,7 +150,7 @@ struct Lane: Sendable {
         last.state == nil || last.end - last.start < grain
       {
         spans.removeLast()
-        spans.append(Span(state: nil, start: last.start, end: end, states: last.states + 1))
+        spans.append(Span(state: nil, start: last.start, end: end, stateCount: last.stateCount + 1))
       } else {
         spans.append(Span(state: state, start: start, end: end))
       }

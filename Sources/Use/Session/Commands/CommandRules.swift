@@ -14,9 +14,9 @@ import StateMachines
 /// With ``isOnce``, `ended` leads to `finished` from `running` and `ending`, and `ending` ignores
 /// `entered`.
 ///
-/// A run is never started before the last run has ended. What was entered and left in the meantime
-/// is forgotten. A command that ends by itself is started again when the states are entered again,
-/// not before.
+/// A run is never started before the last run has ended. States that were entered and left in the
+/// meantime are forgotten. A command that ends by itself is started again when the states are
+/// entered again, not before.
 struct CommandRules: Rules {
   /// What the command does, and what it shall do next.
   enum State: Hashable, Sendable {

@@ -44,7 +44,7 @@ final class CommandUnit {
     let service = unit.flatMap { $0.hasSuffix(".service") ? $0 : nil }
     let address: Bus.Address = isOfUser ? .userManager : .systemManager
     let latest = grace + .seconds(2)
-    // The unit of a killed process may last for the grace, and a new process may get the number.
+    // The unit of a killed process may last for the grace, and a new process may get its number.
     let own = "keymode-while-\(getpid())-\(ServiceManager.randomID().prefix(8))"
     do {
       if service == nil {
@@ -97,8 +97,8 @@ final class CommandUnit {
     }
   }
 
-  /// Finds the unit's group, and kills all runs in it when the shell ends. Starts no process, which
-  /// might fail. Systemd may run the shell in the inner group `.control`.
+  /// Finds the unit's group, and kills all runs in it when the shell ends. Starts no process,
+  /// because that might fail. Systemd may run the shell in the inner group `.control`.
   private static let exitScript = #"""
     while IFS=: read -r tree _ unit && test "$tree" != 0; do :; done </proc/self/cgroup
     for root in /sys/fs/cgroup/unified /sys/fs/cgroup; do cd "$root${unit%/.control}" && break; done

@@ -111,7 +111,7 @@ final class ContainedCommand {
     if let ended = firstEnds {
       ended.end()
       firstEnds = nil
-      ask()
+      askLeftoversToEnd()
       beginGrace()
     }
     guard !isPopulated else { return }
@@ -146,7 +146,7 @@ final class ContainedCommand {
   ///
   /// A shell may block signals while it starts a process. A signal that the group gets before that
   /// process exists then ends only the shell.
-  private func ask() {
+  private func askLeftoversToEnd() {
     let number = firstProcess?.id
     for process in group?.members ?? [] where !asked.contains(process) || getpgid(process) != number
     {

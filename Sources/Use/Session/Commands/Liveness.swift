@@ -11,29 +11,29 @@ final class Liveness {
   /// How often this asks the daemon, and tells the manager that this program lives.
   private static let interval = Duration.milliseconds(300)
   /// How long the daemon may take to answer.
-  private static let patience = Duration.milliseconds(500)
+  private static let answerTimeout = Duration.milliseconds(500)
   /// How long this program may show no sign of life before the manager ends it.
   private static let watchdog = Duration.seconds(1)
 
   private let directory: String
   private let loop: EventLoop
-  private let silent: (ClientError) -> Void
+  private let reportSilence: (ClientError) -> Void
   private var tick: EventSource?
   /// The last question; `nil` before the first question, and after a failure. The next question has
   /// the same connection, so that a flood of connections does not delay the answer.
   private var question: PendingAnswer<StateMessage>?
   /// The source of the answer to ``question``; after a failure, the timer that reports the failure.
-  private var answers: EventSource?
+  private var answerSource: EventSource?
   private var isAsking = false
   /// Whether ``question`` was ever answered.
   private var hasAnswered = false
   private var isWatching = false
 
-  /// - Parameter silent: called from the loop if the daemon does not answer, with the reason.
+  /// - Parameter reportSilence: called from the loop with the reason if the daemon does not answer.
   init(
-    of directory: String, on loop: EventLoop, silent: @escaping (ClientError) -> Void
+    of directory: String, on loop: EventLoop, reportSilence: @escaping (ClientError) -> Void
   ) throws(SystemError) {
-    (self.directory, self.loop, self.silent) = (directory, loop, silent)
+    (self.directory, self.loop, self.reportSilence) = (directory, loop, reportSilence)
     // Unowned, as below: this object owns the sources, which go with it.
     tick = try loop.addTimer { [unowned self] in beat() }
   }
@@ -63,19 +63,21 @@ final class Liveness {
 
   private func ask() {
     isAsking = true
-    let deadline = SuspendingClock.now.advanced(by: Self.patience)
+    let deadline = SuspendingClock.now.advanced(by: Self.answerTimeout)
     do throws(ClientError) {
       if let question { return try question.ask(until: deadline) }
       let first = try PendingAnswer(to: .state, in: directory, until: deadline)
       question = first
-      answers = try? loop.addIO(first.descriptor, .readable) { [unowned self] _ in hear(first) }
+      answerSource = try? loop.addIO(first.descriptor, .readable) { [unowned self] _ in
+        readAnswer(to: first)
+      }
     } catch {
       // Reported from the loop, after the caller of ``begin()`` has started its work.
-      answers = try? loop.call(after: .zero) { [unowned self] in take(error) }
+      answerSource = try? loop.call(after: .zero) { [unowned self] in take(error) }
     }
   }
 
-  private func hear(_ question: PendingAnswer<StateMessage>) {
+  private func readAnswer(to question: PendingAnswer<StateMessage>) {
     do throws(ClientError) {
       guard try question.advance() != nil else { return }
       (isAsking, hasAnswered) = (false, true)
@@ -92,12 +94,12 @@ final class Liveness {
     case .refused: break
     case .connectionLost where wasConnected: ask()
     case .noDaemon, .permissionDenied, .noAnswer, .connectionLost, .badReply, .failed, .cancelled:
-      silent(error)
+      reportSilence(error)
     }
   }
 
   private func forget() {
-    (answers, question) = (nil, nil)
+    (answerSource, question) = (nil, nil)
     (isAsking, hasAnswered) = (false, false)
   }
 }

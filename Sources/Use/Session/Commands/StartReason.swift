@@ -32,8 +32,8 @@ struct StartReason: Hashable, Sendable {
 ///
 /// With `isAnew`, the state of a machine counts only after a change into it that was seen. States
 /// found without a change do not count: at the start, after missed changes, after a reconnection,
-/// and once the session is in front and the machine awake again. So what was entered on a lock
-/// screen, by another person or before a sleep never starts anything, although the state lasts.
+/// and once the session is in front and the machine awake again. So a state that was entered on a
+/// lock screen, by another person or before a sleep never starts anything, although it lasts.
 struct HeldConditions {
   private let conditions: StateConditions
   private let isAnew: Bool
@@ -53,9 +53,9 @@ struct HeldConditions {
     case .states, .unknown: changed = []
     }
     switch update {
-    case .states(let states, let change) where conditions.hold({ counted($0, in: states) }):
+    case .states(let states, let change) where conditions.hold({ countedState($0, in: states) }):
       guard startReason == nil else { return nil }
-      startReason = StartReason(states.states, by: change, else: conditions.first)
+      startReason = StartReason(states.states, by: change, else: conditions.firstMachine)
       return .entered
     case .states, .unknown:
       guard startReason != nil else { return nil }
@@ -65,7 +65,7 @@ struct HeldConditions {
   }
 
   /// The state of a machine; `nil` if it does not count.
-  private func counted(_ machine: Machine, in states: CountedStates) -> String? {
+  private func countedState(_ machine: Machine, in states: CountedStates) -> String? {
     isAnew && !changed.contains(machine) ? nil : states[machine]
   }
 }

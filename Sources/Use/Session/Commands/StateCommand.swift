@@ -32,7 +32,7 @@ public final class StateCommand {
   private weak var follower: StatesFollower?
   private var contained: ContainedCommand?
   private var liveness: Liveness?
-  private var losses: [EventSource] = []
+  private var unitSources: [EventSource] = []
 
   private var held: HeldConditions
   private var machine: StateMachine<CommandRules>
@@ -47,7 +47,7 @@ public final class StateCommand {
   /// - Parameters:
   ///   - command: the program and its arguments; at least the program.
   ///   - isOnce: whether the command runs a single time, and then
-  ///     ``result(grace:anySession:mayWait:)`` returns.
+  ///     ``runUntilEnd(grace:anySession:mayWait:)`` returns.
   ///   - isAnew: whether a state counts only if it is entered while the daemon is connected, the
   ///     session in front and the machine awake.
   ///   - notify: receives what the user should know.
@@ -78,7 +78,7 @@ public final class StateCommand {
   /// - Throws: if systemd cannot make a unit for the command, `UsageError` if the daemon lacks a
   ///   state of the conditions, ``ClientError`` if waiting would not help, and `SystemError` if a
   ///   system call fails.
-  public func result(grace: Duration, anySession: Bool, mayWait: Bool) throws -> End {
+  public func runUntilEnd(grace: Duration, anySession: Bool, mayWait: Bool) throws -> End {
     let loop = run.loop
     // Made before the unit: making the unit may move this process out of its session.
     let follower = try StatesFollower(
@@ -94,8 +94,8 @@ public final class StateCommand {
     // Sent before the unit is made: a manager that waits for this message starts no other unit.
     ServiceManager.notify("READY=1")
     let unit = try CommandUnit(grace: grace)
-    let heeded = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP].filter { !Signals.isIgnored($0) }
-    var signals = try loop.addSignals(heeded) { [self] in heed($0) }
+    let handled = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP].filter { !Signals.isIgnored($0) }
+    var signals = try loop.addSignals(handled) { [self] in handle($0) }
     // A shell's `fg` may have brought this program from the background.
     signals += try loop.addSignals([SIGCONT]) { [self] _ in terminal?.enter() }
     let contained = try ContainedCommand(command, in: unit, grace: grace, on: loop) {
@@ -103,8 +103,8 @@ public final class StateCommand {
     }
     self.contained = contained
     liveness = try Liveness(of: directory, on: loop) { [self] _ in take(.left) }
-    losses = try unit.watch(on: loop) { [self] in
-      losses = []
+    unitSources = try unit.watch(on: loop) { [self] in
+      unitSources = []
       quit(.failure($0))
     }
     defer { contained.kill() }
@@ -132,11 +132,11 @@ public final class StateCommand {
       progress("waiting for \(conditions.text)\(entered); Ctrl+C ends it")
     case .unknown(let reason):
       let text = if case .noDaemon(let error) = reason { explain(error) } else { reason.text }
-      notify("\(text);\n\(reason.outlook)")
+      notify("\(text);\n\(reason.waitingText)")
     }
   }
 
-  private func heed(_ signal: Int32) {
+  private func handle(_ signal: Int32) {
     if signal == SIGTSTP {
       isToStop = true
       take(.left)
@@ -167,7 +167,7 @@ public final class StateCommand {
       return
     }
     if machine.state == .waiting { liveness?.end() }
-    follower?.delaySleep(machine.state != .waiting)
+    follower?.setDelaysSleep(machine.state != .waiting)
     switch machine.rules.action(from: transition.from, to: transition.to) {
     case .start: start()
     case .end: contained?.end(by: signal)

@@ -38,12 +38,12 @@ struct CapsLock: Sendable {
   typealias Action = ShiftTyping.Action
 
   /// How long the LED may take to answer, in microseconds.
-  static let patience: Int64 = 2_000_000
-  /// How much longer an LED that goes on counts as the answer to our tap. Later, the person must
-  /// have pressed the key that their layout has for Caps Lock.
-  static let lateness: Int64 = 8_000_000
-  /// How long the LEDs have to stay as they are once a session has come to the front.
-  static let settling: Int64 = 1_000_000
+  static let answerTimeout: Int64 = 2_000_000
+  /// For how many microseconds more an LED that goes on counts as the answer to our tap. Later, the
+  /// person must have pressed the key that their layout has for Caps Lock.
+  static let lateAnswerTimeout: Int64 = 8_000_000
+  /// How long the LEDs must not change after a session has come to the front, in microseconds.
+  static let settlingTime: Int64 = 1_000_000
 
   var phase = Phase.notOurs
   /// Whether `capsLock` was entered, and lasts.
@@ -54,7 +54,7 @@ struct CapsLock: Sendable {
   /// front, and leaves the LEDs dark until the next change.
   var mayBeDark = false
   /// When the phase ends by itself, in microseconds of the boot clock.
-  var until: Int64?
+  var phaseEnd: Int64?
   /// Whether to turn Caps Lock on; `false` for good once it has not answered.
   var turnsOn = true
 
@@ -62,7 +62,7 @@ struct CapsLock: Sendable {
   mutating func want(_ isWanted: Bool, at now: Int64) -> Action? {
     self.isWanted = isWanted
     if phase == .notOurs, isWanted, led == .off, turnsOn { return tap(.awaitsOn, at: now) }
-    return answer(at: now)
+    return followLED(at: now)
   }
 
   /// Takes what the LED shows.
@@ -71,53 +71,53 @@ struct CapsLock: Sendable {
     let before = self.led
     self.led = led
     switch phase {
-    case .awaitsOn where led == .off: until = now + Self.patience  // it was unknown
-    case .settling: until = led == .unknown ? nil : now + Self.settling
+    case .awaitsOn where led == .off: phaseEnd = now + Self.answerTimeout  // it was unknown
+    case .settling: phaseEnd = led == .unknown ? nil : now + Self.settlingTime
     // The LED follows this session's Caps Lock again.
     case _ where (before, led) == (.off, .on): mayBeDark = false
     case .notOurs, .awaitsOn, .late, .ours, .awaitsOff: break
     }
-    return answer(at: now)
+    return followLED(at: now)
   }
 
   /// Ends the phase, if that is due.
-  mutating func pass(at now: Int64) -> Action? {
-    guard let until, until <= now else { return nil }
+  mutating func passTime(to now: Int64) -> Action? {
+    guard let phaseEnd, phaseEnd <= now else { return nil }
     switch (phase, led) {
     case (.awaitsOn, .unknown), (.settling, .unknown):
-      self.until = nil
+      self.phaseEnd = nil
       return nil
     case (.awaitsOn, .off) where mayBeDark:
       mayBeDark = false
       if isWanted, turnsOn { return tap(.awaitsOn, at: now) }
-      (phase, self.until) = (.notOurs, nil)
+      (phase, self.phaseEnd) = (.notOurs, nil)
       return nil
     case (.awaitsOn, .off):
-      (phase, self.until, turnsOn) = (.late, until + Self.lateness, false)
+      (phase, self.phaseEnd, turnsOn) = (.late, phaseEnd + Self.lateAnswerTimeout, false)
       return .giveUpCapsLock
     case (.settling(let isAnswered), .off) where mayBeDark && (isAnswered || turnsOn):
       return tap(.awaitsOn, at: now)
     case (.awaitsOff, .on), (.settling(isAnswered: false), .off):
-      (phase, self.until, turnsOn) = (.notOurs, nil, false)
+      (phase, self.phaseEnd, turnsOn) = (.notOurs, nil, false)
       return .giveUpCapsLock
     case (.settling, .on), (.settling, .off):
-      (phase, self.until) = (led == .on ? .ours : .awaitsOff, nil)
-      return answer(at: now)
+      (phase, self.phaseEnd) = (led == .on ? .ours : .awaitsOff, nil)
+      return followLED(at: now)
     case (.late, _), (.awaitsOff, _), (.awaitsOn, .on), (.ours, _), (.notOurs, _):
-      (phase, self.until) = (.notOurs, nil)
+      (phase, self.phaseEnd) = (.notOurs, nil)
       return nil
     }
   }
 
   /// Changes the phase by what the LED shows, perhaps with a tap.
-  private mutating func answer(at now: Int64) -> Action? {
+  private mutating func followLED(at now: Int64) -> Action? {
     switch (phase, led) {
     case (.awaitsOn, .on), (.late, .on), (.ours, .on):
-      (phase, until) = (.ours, nil)
+      (phase, phaseEnd) = (.ours, nil)
       return isWanted ? nil : tap(.awaitsOff, at: now)
     case (.awaitsOff, .off) where isWanted && turnsOn: return tap(.awaitsOn, at: now)
     case (.ours, .off), (.awaitsOff, .off):
-      (phase, until) = (.notOurs, nil)
+      (phase, phaseEnd) = (.notOurs, nil)
       return nil
     case (.awaitsOn, _), (.late, _), (.ours, _), (.awaitsOff, _), (.settling, _), (.notOurs, _):
       return nil
@@ -125,7 +125,7 @@ struct CapsLock: Sendable {
   }
 
   private mutating func tap(_ next: Phase, at now: Int64) -> Action {
-    (phase, until) = (next, now + Self.patience)
+    (phase, phaseEnd) = (next, now + Self.answerTimeout)
     return .tapCapsLock
   }
 }

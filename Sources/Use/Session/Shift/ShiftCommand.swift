@@ -10,7 +10,7 @@ import Wire
 /// time, and remembers in which sessions it turned Caps Lock on.
 public final class ShiftCommand {
   /// How long this program may wait, at its end, for the LED that answers a tap.
-  private static let patience = Duration.seconds(2)
+  private static let endTimeout = Duration.seconds(2)
 
   private let directory: String
   private let keyboard: VirtualKeyboard
@@ -30,18 +30,18 @@ public final class ShiftCommand {
   private var ending: (signal: Int32, limit: EventSource)?
 
   /// - Parameters:
-  ///   - longest: how long `on` holds Shift down at most; `nil` if `on` does not press Shift.
+  ///   - maxHold: how long `on` holds Shift down at most; `nil` if `on` does not press Shift.
   ///   - memory: what is remembered for the next process.
   ///   - report: receives what the user should know.
   public init(
-    on keyboard: VirtualKeyboard, hasCapsLock: Bool, oneShot longest: Duration?,
+    on keyboard: VirtualKeyboard, hasCapsLock: Bool, oneShot maxHold: Duration?,
     of directory: String, memory: ShiftMemory, report: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
     run = try MainLoop()
-    (self.directory, self.memory, isOneShot) = (directory, memory, longest != nil)
+    (self.directory, self.memory, isOneShot) = (directory, memory, maxHold != nil)
     (self.keyboard, self.report) = (keyboard, report)
     remembered = try memory.read()
-    typing = ShiftTyping(hasCapsLock: hasCapsLock, oneShot: longest, ours: remembered)
+    typing = ShiftTyping(hasCapsLock: hasCapsLock, oneShot: maxHold, ours: remembered)
   }
 
   /// Acts until a signal comes; then the states count as left.
@@ -56,7 +56,7 @@ public final class ShiftCommand {
     anySession: Bool, explain: @escaping (ClientError) -> TerminalText
   ) throws -> Int32 {
     let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) { [self] in end($0) }
-    timer = try run.loop.addTimer { [self] in act { typing.pass(at: $0) } }
+    timer = try run.loop.addTimer { [self] in act { typing.passTime(to: $0) } }
     liveness = try Liveness(of: directory, on: run.loop) { [self] error in
       // The follower reports that there is no daemon.
       if case .noAnswer = error { report("\(error);\nits states count as left") }
@@ -113,7 +113,7 @@ public final class ShiftCommand {
   private func end(_ signal: Int32) {
     guard ending == nil else { return run.end(signal) }
     run.perform {
-      let limit = try run.loop.call(after: Self.patience) { [self] in run.end(signal) }
+      let limit = try run.loop.call(after: Self.endTimeout) { [self] in run.end(signal) }
       ending = (signal, limit)
     }
     act { typing.end(at: $0) }

@@ -26,30 +26,31 @@ public struct ShiftTyping: Sendable {
   }
 
   private let hasCapsLock: Bool
-  private let longest: Int64?
+  /// How long `on` holds Shift down at most, in microseconds; `nil` if `on` does not press Shift.
+  private let maxHold: Int64?
   private var caps = CapsLock()
-  /// When Shift is released at the latest; `nil` while it is up.
+  /// When Shift is released at the latest, in microseconds of the boot clock; `nil` while it is up.
   private var pressedUntil: Int64?
   /// The session in front.
   private var session: String?
   /// The other sessions whose Caps Lock is ours, and whether the LED has answered the tap.
-  private var elsewhere: [String: Bool] = [:]
+  private var oursElsewhere: [String: Bool] = [:]
   private var isEnding = false
 
   /// - Parameters:
   ///   - hasCapsLock: whether `capsLock` turns Caps Lock on.
-  ///   - longest: how long `on` holds Shift down at most; `nil` if `on` does not press Shift.
+  ///   - maxHold: how long `on` holds Shift down at most; `nil` if `on` does not press Shift.
   ///   - ours: ``ours`` of the program that ran before.
-  public init(hasCapsLock: Bool, oneShot longest: Duration?, ours: Set<String> = []) {
+  public init(hasCapsLock: Bool, oneShot maxHold: Duration?, ours: Set<String> = []) {
     self.hasCapsLock = hasCapsLock
-    self.longest = longest?.wholeMicroseconds
-    for session in ours { elsewhere[session] = true }
+    self.maxHold = maxHold?.wholeMicroseconds
+    for session in ours { oursElsewhere[session] = true }
     caps.mayBeDark = !ours.isEmpty
   }
 
   /// The sessions whose Caps Lock is on by a tap of this program, as far as is known.
   public var ours: Set<String> {
-    let others = Set(elsewhere.keys)
+    let others = Set(oursElsewhere.keys)
     return caps.phase == .notOurs ? others : others.union(session.map { [$0] } ?? [])
   }
 
@@ -61,8 +62,8 @@ public struct ShiftTyping: Sendable {
     pressedUntil != nil || caps.phase != .notOurs && caps.led != .unknown
   }
 
-  /// When to call ``pass(at:)``, in microseconds of the boot clock.
-  public var deadline: Int64? { [pressedUntil, caps.until].compactMap { $0 }.min() }
+  /// When to call ``passTime(to:)``, in microseconds of the boot clock.
+  public var deadline: Int64? { [pressedUntil, caps.phaseEnd].compactMap { $0 }.min() }
 
   /// Takes what has become known of the states.
   ///
@@ -75,7 +76,7 @@ public struct ShiftTyping: Sendable {
   ) -> [Action] {
     switch update {
     case .states(let states, let change):
-      if session != self.session { come(to: session, isOnXorg: isOnXorg, at: now) }
+      if session != self.session { noteInFront(session, isOnXorg: isOnXorg, at: now) }
       let led = states.states[.caps].flatMap(LockRules.State.init(rawValue:)) ?? .unknown
       let capsAction = [caps.update(led, at: now)].compactMap { $0 }
       if let change, change.machine != .shift { return capsAction }
@@ -83,7 +84,8 @@ public struct ShiftTyping: Sendable {
     case .unknown(.noDaemon): return loseDaemon(at: now)
     case .unknown(.sessionNotInFront(let reason)):
       if let session = self.session, caps.phase != .notOurs {
-        elsewhere[session] = ![.awaitsOn, .late, .settling(isAnswered: false)].contains(caps.phase)
+        let unanswered: [CapsLock.Phase] = [.awaitsOn, .late, .settling(isAnswered: false)]
+        oursElsewhere[session] = !unanswered.contains(caps.phase)
       }
       let mayBeDark = caps.mayBeDark || self.session != nil && reason != .locked
       self.session = nil
@@ -104,24 +106,24 @@ public struct ShiftTyping: Sendable {
   }
 
   /// Does what is due by now.
-  public mutating func pass(at now: Int64) -> [Action] {
+  public mutating func passTime(to now: Int64) -> [Action] {
     let isOver = pressedUntil.map { $0 <= now } ?? false
-    return (isOver ? release() : []) + [caps.pass(at: now)].compactMap { $0 }
+    return (isOver ? release() : []) + [caps.passTime(to: now)].compactMap { $0 }
   }
 
-  private mutating func come(to session: String, isOnXorg: Bool, at now: Int64) {
+  private mutating func noteInFront(_ session: String, isOnXorg: Bool, at now: Int64) {
     self.session = session
     if !isOnXorg { caps.mayBeDark = false }
-    guard let isAnswered = elsewhere.removeValue(forKey: session) else { return }
-    (caps.phase, caps.until) = (.settling(isAnswered: isAnswered), now + CapsLock.settling)
+    guard let isAnswered = oursElsewhere.removeValue(forKey: session) else { return }
+    (caps.phase, caps.phaseEnd) = (.settling(isAnswered: isAnswered), now + CapsLock.settlingTime)
   }
 
   /// Takes the state of Shift that a change led to; `nil` if all states count as left.
   private mutating func enter(_ state: String?, at now: Int64) -> [Action] {
     let isWanted = state == "capsLock" && hasCapsLock && !isEnding
     let left = release() + [caps.want(isWanted, at: now)].compactMap { $0 }
-    guard state == "on", let longest, !isEnding else { return left }
-    pressedUntil = now + longest
+    guard state == "on", let maxHold, !isEnding else { return left }
+    pressedUntil = now + maxHold
     return left + [.press]
   }
 

@@ -24,7 +24,7 @@ public enum ChangeLine {
   public static func text(
     of states: States, at time: Time, for machines: [Machine]? = nil
   ) -> TerminalText {
-    let parts = (machines ?? states.shown(withLocks: .on)).compactMap { machine in
+    let parts = (machines ?? states.shownMachines(withLocks: .on)).compactMap { machine in
       states[machine].map { "\(machine) is \($0)" }
     }
     return "\(text(time))  \(parts.joined(separator: ", "))"

@@ -25,8 +25,8 @@ extension UsageError {
 }
 
 extension States {
-  /// The machines that are shown to people: all but the locks that are in none of these states.
-  public func shown(withLocks states: LockRules.State...) -> [Machine] {
+  /// The machines that are shown to people: all, but a lock only in one of these states.
+  public func shownMachines(withLocks states: LockRules.State...) -> [Machine] {
     let names = states.map(\.rawValue)
     return entries.filter { !$0.machine.isLock || names.contains($0.state) }.map(\.machine)
   }

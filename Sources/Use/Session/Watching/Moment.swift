@@ -4,32 +4,34 @@ import Terminal
 /// A moment on two clocks: the boot clock and the time of day.
 public struct Moment: Sendable {
   /// Microseconds on `CLOCK_BOOTTIME`.
-  let boot: Int64
+  let sinceBoot: Int64
   /// Microseconds since 1970.
-  let day: Int64
+  let since1970: Int64
 
-  /// The moment at this time since boot and since 1970, in microseconds.
-  public init(boot: Int64, day: Int64) {
-    (self.boot, self.day) = (boot, day)
+  /// Each parameter sets the property of the same name.
+  public init(sinceBoot: Int64, since1970: Int64) {
+    (self.sinceBoot, self.since1970) = (sinceBoot, since1970)
   }
 
   /// The present moment.
   public static var now: Moment {
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)
-    let boot = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    let sinceBoot = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     clock_gettime(CLOCK_REALTIME, &time)
-    return Moment(boot: boot, day: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+    let since1970 = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    return Moment(sinceBoot: sinceBoot, since1970: since1970)
   }
 
   /// Microseconds since `time`. Overflow wraps: a daemon that plays a recording may send any time.
-  func passed(since time: Int64) -> Int64 { boot &- time }
+  func elapsed(since time: Int64) -> Int64 { sinceBoot &- time }
 
   /// The local time of day to the millisecond, such as `15:02:11.042`.
   ///
   /// - Parameter time: microseconds on `CLOCK_BOOTTIME`.
   func clock(at time: Int64) -> String {
-    let (second, rest) = (day &- passed(since: time)).quotientAndRemainder(dividingBy: 1_000_000)
+    let moment = since1970 &- elapsed(since: time)
+    let (second, rest) = moment.quotientAndRemainder(dividingBy: 1_000_000)
     var seconds = time_t(second)
     var parts = tm()
     localtime_r(&seconds, &parts)

@@ -11,7 +11,7 @@ public struct StateConditions: Hashable, Sendable {
   let text: String
 
   /// The machine that was named first.
-  public let first: Machine
+  public let firstMachine: Machine
 
   /// The machines that are named.
   public var machines: Set<Machine> { Set(wanted.keys) }
@@ -41,7 +41,7 @@ public struct StateConditions: Hashable, Sendable {
       first = first ?? machine
     }
     guard let first else { return nil }
-    self.first = first
+    firstMachine = first
     text = operands.joined(separator: " ")
   }
 
@@ -64,7 +64,7 @@ public struct StateConditions: Hashable, Sendable {
   }
 
   /// Whether only the daemon can check the conditions: they name a machine whose rules are a table.
-  var needCheck: Bool { machines.contains { $0 != .shift && !$0.isLock } }
+  var needDaemonCheck: Bool { machines.contains { $0 != .shift && !$0.isLock } }
 
   /// Checks the conditions against the daemon's machines: a misspelt state would never match.
   ///

@@ -12,7 +12,7 @@ public struct StatusLine: Sendable {
   private var states: States?
   /// The text and the tooltip while the states are unknown.
   private var absence = (text: "", tooltip: "no keymoded")
-  private var last: TerminalText?
+  private var lastLine: TerminalText?
   /// The machines on whose changes the line depends; `nil` for all.
   public let followed: Set<Machine>?
 
@@ -23,7 +23,7 @@ public struct StatusLine: Sendable {
   ///   - isForWaybar: whether the line is JSON, for a custom module of Waybar. The JSON has the
   ///     states of all machines, or only of locks if the line is about nothing else.
   public init(
-    _ format: StatusFormat, of machines: [Machine] = StatusLine.usual, isForWaybar: Bool
+    _ format: StatusFormat, of machines: [Machine] = StatusLine.defaultMachines, isForWaybar: Bool
   ) {
     (self.format, self.isForWaybar) = (format, isForWaybar)
     var followed = format.machines
@@ -33,7 +33,7 @@ public struct StatusLine: Sendable {
   }
 
   /// The machines that a line without a format is about.
-  public static let usual: [Machine] = [.shift, .keyboard]
+  public static let defaultMachines: [Machine] = [.shift, .keyboard]
 
   /// Takes an update, and returns the line if it differs from the last one.
   public mutating func take(_ update: Update) -> TerminalText? {
@@ -53,8 +53,8 @@ public struct StatusLine: Sendable {
       }
     }
     let next = text
-    guard next != last else { return nil }
-    last = next
+    guard next != lastLine else { return nil }
+    lastLine = next
     return next
   }
 
@@ -70,7 +70,8 @@ public struct StatusLine: Sendable {
     let classes = shown.compactMap { entry -> String? in
       if entry.machine.isLock, entry.state != LockRules.State.on.rawValue { return nil }
       // The states of Shift and the keyboard have different names.
-      return Self.usual.contains(entry.machine) ? entry.state : "\(entry.machine)-\(entry.state)"
+      return Self.defaultMachines.contains(entry.machine)
+        ? entry.state : "\(entry.machine)-\(entry.state)"
     }
     let json: JSON = [
       "text": .string(text),

@@ -2,8 +2,8 @@ import KeyboardModes
 public import Terminal
 
 extension WatchView {
-  /// The look of a part of a line: the parameters of the control sequence SGR.
-  enum Look: String {
+  /// The style of a part of a line: the parameters of the control sequence SGR.
+  enum Style: String {
     case plain = ""
     case faint = "2"
     case strong = "1"
@@ -16,8 +16,8 @@ extension WatchView {
     case green = "1;32"
     case cyan = "1;36"
 
-    /// The look of a state, by its name alone. Names that are not listed are strong.
-    static func of(_ state: String) -> Look {
+    /// The style of a state, by its name alone. Names that are not listed are strong.
+    static func of(_ state: String) -> Style {
       switch state {
       case "off", "prepareToEditText": .plain
       case "on": .yellow
@@ -36,7 +36,7 @@ extension WatchView {
   ///   - columns: the length of the longest line, in characters.
   ///   - count: the maximum number of lines.
   ///   - isColored: whether to add control sequences for colours.
-  ///   - keys: what the keys do, shown in the last of more than 5 rows; empty for nothing.
+  ///   - keys: what the keys do, shown in the last row if there are more than 5; may be empty.
   public func lines(
     columns: Int, rows count: Int, isColored: Bool, keys: String = "", at now: Moment
   ) -> [TerminalText] {
@@ -59,11 +59,11 @@ extension WatchView {
       next +=
         machines.count <= 2 ? hasEvents ? 27 : 10 : max(10, 2 + (widths[machine] ?? 0))
     }
-    func line(_ parts: [(Int, String, Look)]) -> TerminalText {
+    func line(_ parts: [(Int, String, Style)]) -> TerminalText {
       WatchView.line(parts, columns, isColored)
     }
     func column(_ machine: Machine) -> Int { places[machine] ?? clock }
-    func each(_ text: (Machine) -> (String, Look)) -> TerminalText {
+    func each(_ text: (Machine) -> (String, Style)) -> TerminalText {
       line(
         machines.map { machine in
           let part = text(machine)
@@ -79,16 +79,16 @@ extension WatchView {
     let head = [
       first, "",
       each { ($0.rawValue, .faint) },
-      each { states[$0].map { ($0, isConnected ? Look.of($0) : .faint) } ?? ("", .plain) },
+      each { states[$0].map { ($0, isConnected ? Style.of($0) : .faint) } ?? ("", .plain) },
       each { machine in
-        (lasting(machine, at: now)?.text ?? (isConnected ? "" : "unknown"), .faint)
+        (shownDuration(of: machine, at: now)?.text ?? (isConnected ? "" : "unknown"), .faint)
       },
     ]
     let history = rows.map { row in
       let column = row.machine.map(column) ?? clock
       let event = hasEvents ? row.event.map { " \(Sign.leftArrow) \($0)" } : nil
       return line([
-        (0, hasClock ? row.clock : "", .faint), (column, row.text, row.look),
+        (0, hasClock ? row.clock : "", .faint), (column, row.text, row.style),
         (column + printable(row.text).count, event ?? "", .faint),
       ])
     }
@@ -96,12 +96,12 @@ extension WatchView {
   }
 
   /// A line of texts that begin in these columns, cut at the terminal's width.
-  private static func line(_ parts: [(Int, String, Look)], _ columns: Int, _ isColored: Bool)
+  private static func line(_ parts: [(Int, String, Style)], _ columns: Int, _ isColored: Bool)
     -> TerminalText
   {
     var line: TerminalText = ""
     var width = 0
-    for (column, text, look) in parts where !text.isEmpty && column < columns {
+    for (column, text, style) in parts where !text.isEmpty && column < columns {
       if column > width {
         line = "\(line)\(String(repeating: " ", count: column - width))"
         width = column
@@ -111,8 +111,8 @@ extension WatchView {
       let text = printable(text)
       let shown = text.count <= room ? text : text.prefix(room - 1) + Sign.ellipsis
       width += shown.count
-      let isPlain = !isColored || look == .plain
-      line = isPlain ? "\(line)\(shown)" : "\(line)\u{1b}[\(look.rawValue)m\(shown)\u{1b}[m"
+      let isPlain = !isColored || style == .plain
+      line = isPlain ? "\(line)\(shown)" : "\(line)\u{1b}[\(style.rawValue)m\(shown)\u{1b}[m"
     }
     return line
   }

@@ -18,7 +18,7 @@ public struct WatchView {
     /// The machine that changed, if one did.
     let machine: Machine?
     let text: String
-    let look: Look
+    let style: Style
     let event: String?
   }
 
@@ -50,7 +50,7 @@ public struct WatchView {
 
   /// The machines that have a column: the shown machine, or all machines except unknown locks.
   var machines: [Machine] {
-    machine.map { [$0] } ?? states?.shown(withLocks: .on, .off) ?? []
+    machine.map { [$0] } ?? states?.shownMachines(withLocks: .on, .off) ?? []
   }
 
   /// `connected to keymoded in /run/keymoded`
@@ -65,16 +65,16 @@ public struct WatchView {
     case .states(let state):
       if !isConnected, states != nil { note("connected again", now) }
       isConnected = true
-      offset = state.time.microseconds &- now.boot
+      offset = state.time.microseconds &- now.sinceBoot
       states = state.states
       since = [:]
       for entry in state.states.entries {
-        since[entry.machine] = entry.since.map { min($0.microseconds &- offset, now.boot) }
+        since[entry.machine] = entry.since.map { min($0.microseconds &- offset, now.sinceBoot) }
       }
       noteWidths()
     case .change(let change):
       // A recording may be played faster than its clock. Nothing is shown as later than now.
-      offset = max(offset, change.time.microseconds &- now.boot)
+      offset = max(offset, change.time.microseconds &- now.sinceBoot)
       let time = change.time.microseconds &- offset
       states?.take(change)
       since[change.machine] = time
@@ -83,8 +83,8 @@ public struct WatchView {
       let (clock, event) = (now.clock(at: time), change.event)
       add(
         Row(
-          clock: clock, machine: change.machine, text: change.to, look: .of(change.to), event: event
-        ))
+          clock: clock, machine: change.machine, text: change.to, style: .of(change.to),
+          event: event))
     case .missed(let count):
       note("missed \(ChangeLine.text(ofMissed: count)) changes", now)
     case .disconnected:
@@ -101,8 +101,8 @@ public struct WatchView {
   }
 
   private mutating func note(_ text: String, _ now: Moment) {
-    let clock = now.clock(at: now.boot)
-    add(Row(clock: clock, machine: nil, text: text, look: .strong, event: nil))
+    let clock = now.clock(at: now.sinceBoot)
+    add(Row(clock: clock, machine: nil, text: text, style: .strong, event: nil))
   }
 
   private mutating func add(_ row: Row) {
@@ -113,19 +113,19 @@ public struct WatchView {
 
   /// How long a machine has been in its state, such as `for 12 s`, and in how many microseconds
   /// that text changes; `nil` if the duration is unknown.
-  func lasting(_ machine: Machine, at now: Moment) -> (text: String, left: Int64)? {
+  func shownDuration(of machine: Machine, at now: Moment) -> (text: String, left: Int64)? {
     guard isConnected, let entered = since[machine] else { return nil }
-    let passed = max(0, now.passed(since: entered))
+    let elapsed = max(0, now.elapsed(since: entered))
     let second: Int64 = 1_000_000
     let units: [(size: Int64, name: String)] = [
       (86_400 * second, "d"), (3600 * second, "h"), (60 * second, "min"), (second, "s"),
     ]
-    let unit = units.first { passed >= $0.size } ?? (second, "s")
-    return ("for \(passed / unit.size) \(unit.name)", unit.size - passed % unit.size)
+    let unit = units.first { elapsed >= $0.size } ?? (second, "s")
+    return ("for \(elapsed / unit.size) \(unit.name)", unit.size - elapsed % unit.size)
   }
 
   /// How long until a shown duration changes, in microseconds; `nil` if none is shown.
-  public func timeToNext(at now: Moment) -> Int64? {
-    machines.compactMap { lasting($0, at: now)?.left }.min()
+  public func timeToRedraw(at now: Moment) -> Int64? {
+    machines.compactMap { shownDuration(of: $0, at: now)?.left }.min()
   }
 }
