@@ -84,15 +84,16 @@ TESTING = scripts/timed test
 # Runs tests of Python as the part $(1).
 PYTEST = $(TESTING) $(1) .tools/venv/bin/python -m pytest --junitxml .build/times/$(1).xml
 # Makes what guests start from, if it is not there yet. The tests would too, but in their own time.
-GUEST = PYTHONPATH=Tests:Tests/VirtualMachine $(BUILDING) guests .tools/venv/bin/python -m harness.vm
+MAKE_GUEST = env PYTHONPATH=Tests:Tests/VirtualMachine .tools/venv/bin/python -m harness.vm
+GUEST = $(BUILDING) guests $(MAKE_GUEST)
 # The version of everything is in this file. A test compares the other files that have it.
 VERSION = $(shell sed -n 's/.*keymodedVersion = "\(.*\)"/\1/p' Sources/Service/Wire/Interface/Version.swift)
 ARCHIVE = keymoded-$(VERSION)
 SOURCES = Package.swift Sources Tests examples/chat examples/follow Benchmarks/machines
 
 .PHONY: help run test check all-tests checks fresh-test lint unit-tests examples fuzz-tests client-tests \
-  machine-tests user-tests desktop-tests desktops diagram-tests kiosk-tests corpus-tests vm-tests package-tests arm64-tests \
-  sanitize fuzz adversary soak bench bench-vm order pictures \
+  machine-tests user-tests desktop-tests desktops diagram-tests kiosk-tests corpus-tests guest-packages guests vm-tests \
+  package-tests arm64-tests sanitize fuzz adversary soak bench bench-vm order pictures \
   build programs install uninstall dist dist-tests source-package deb deb-arm64 debian release release-here clean
 
 help:
@@ -125,11 +126,14 @@ run:
 	@$(MAKE) --no-print-directory build QUIET=@
 	@scripts/run
 
-# These run the tests, and then print how long each part took, even if some failed.
+# These run the tests, and then print how long each part took, even if some failed. What guests start from is made
+# beside the first parts.
 test check:
 	@rm -rf .build/times
-	@$(MAKE) --no-print-directory $(if $(filter test,$@),all-tests,checks); \
-	  status=$$?; scripts/test-times; exit $$status
+	@$(if $(filter test,$@),$(MAKE) --no-print-directory guest-packages)
+	@mkdir -p .build; $(if $(filter test,$@),$(MAKE) --no-print-directory guests >.build/guests.log 2>&1 &) \
+	  $(MAKE) --no-print-directory $(if $(filter test,$@),all-tests,checks); \
+	  status=$$?; wait; scripts/test-times; exit $$status
 
 all-tests: checks vm-tests package-tests
 
@@ -236,20 +240,24 @@ sanitize:
 	@scripts/install-python-tools
 	scripts/sanitize
 
-vm-tests: build deb
+guest-packages:
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
+
+guests:
+	nice $(MAKE_GUEST)
+	KEYMODED_VM_SUITE=trixie nice $(MAKE_GUEST) desktop
+
+vm-tests: build deb guest-packages
 	$(GUEST)
 	$(call PYTEST,guests) $(GUESTS) Tests/VirtualMachine $(addprefix --ignore ,$(PACKAGE_TESTS))
 
 # These are about Debian 13, which README names: the guest has it whatever this machine has.
 package-tests: export KEYMODED_VM_SUITE = trixie
-package-tests: dist-tests release-here
+package-tests: dist-tests release-here guest-packages
 	$(TESTING) package lintian --allow-root --pedantic --fail-on error,warning,pedantic .deb/keymoded.changes
-	@scripts/install-packages test release
-	@scripts/install-packages virtual-machine
-	@scripts/install-python-tools
+	@scripts/install-packages release
 	$(GUEST) desktop
 	$(call PYTEST,guests-package) $(GUESTS) $(PACKAGE_TESTS) $(UNIT_TESTS)
 
