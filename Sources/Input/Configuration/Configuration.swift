@@ -49,7 +49,7 @@ public struct Configuration: Hashable, Sendable {
 
   /// Merges files, and throws the errors in them.
   ///
-  /// - Parameter warn: without errors, receives the first ``ConfigurationErrors/mostErrors``
+  /// - Parameter warn: without errors, receives the first ``ConfigurationErrors/maxErrors``
   ///   warnings, a line each: about valid settings that the user probably did not mean.
   public init(
     merging files: [ConfigurationText], warn: (TerminalText) -> Void = { _ in }
@@ -74,7 +74,7 @@ public struct Configuration: Hashable, Sendable {
     // If one file is not YAML, the names that it adds would be reported as unknown in the others.
     if let root, reader.faults.isEmpty { reader.read(root) }
     guard reader.faults.isEmpty else { throw ConfigurationErrors(files, reader.faults) }
-    for warning in reader.warnings.sortedPrefix(ConfigurationErrors.mostErrors) {
+    for warning in reader.warnings.sortedPrefix(ConfigurationErrors.maxErrors) {
       let mark = warning.mark
       let file = files[mark.file].name
       warn("\(file):\(mark.line):\(mark.column): warning: \(warning.message())")

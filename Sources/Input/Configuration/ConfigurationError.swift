@@ -21,9 +21,9 @@ public struct ConfigurationError: Error, Hashable, TerminalTextConvertible {
 /// The errors in a configuration, in the order of its files; never empty.
 public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
   /// The most errors that are reported; further ones are only counted.
-  public static let mostErrors = 20
+  public static let maxErrors = 20
 
-  /// The first errors, at most ``mostErrors``.
+  /// The first errors, at most ``maxErrors``.
   public let errors: [ConfigurationError]
   /// How many further errors there are.
   public let omittedCount: Int
@@ -35,7 +35,7 @@ public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
 
   init(_ files: [ConfigurationText], _ faults: [Fault]) {
     var texts: [Int: [Substring]] = [:]
-    errors = faults.sortedPrefix(Self.mostErrors).map { fault in
+    errors = faults.sortedPrefix(Self.maxErrors).map { fault in
       let (mark, file) = (fault.mark, files[fault.mark.file])
       let text = texts[mark.file] ?? splitLines(of: file.bytes[...])
       texts[mark.file] = text

@@ -90,7 +90,7 @@ extension ConfigurationReader {
   /// leaves it; if another key leaves the state before the release, the release enters it again.
   private mutating func warnOfRelease(by binding: BoundChord, of machine: Int) {
     guard let events = configuration.settings.bindings[binding.chord, machine] else { return }
-    if events.list.allSatisfy({ $0.timing == .release }) {
+    if events.withTimings.allSatisfy({ $0.timing == .release }) {
       warn("nothing is bound to the press of \(binding.chord.shortName)", at: binding.mark)
     }
     guard events.press == binding.event else { return }

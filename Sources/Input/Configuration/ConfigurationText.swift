@@ -13,7 +13,7 @@ public struct ConfigurationText: Hashable, Sendable {
   public static let sizeLimit = 1 << 20
 
   /// How many drop-ins a file may have.
-  public static let mostDropIns = 100
+  public static let maxDropIns = 100
 
   /// The file with this name and text; drops the byte order mark of Windows.
   public init(name: String, bytes: [UInt8]) {
@@ -26,7 +26,7 @@ public struct ConfigurationText: Hashable, Sendable {
   ///
   /// If `path` is `nil`, reads ``Configuration/systemPath``, which may be missing. A file that the
   /// user named may be missing only if it has drop-ins.
-  /// Throws if a file cannot be read, if there are more drop-ins than ``mostDropIns``, or if all
+  /// Throws if a file cannot be read, if there are more drop-ins than ``maxDropIns``, or if all
   /// files together are larger than ``sizeLimit``.
   ///
   /// - Parameter mayWait: whether the file may be one that the call waits for, such as a pipe.
@@ -66,9 +66,9 @@ public struct ConfigurationText: Hashable, Sendable {
     let dropIns = names.filter { $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }.sorted {
       $0.utf8.lexicographicallyPrecedes($1.utf8)
     }
-    guard dropIns.count <= mostDropIns else {
+    guard dropIns.count <= maxDropIns else {
       throw ConfigurationErrors(
-        file: folder, "\(dropIns.count) files; at most \(mostDropIns) are read")
+        file: folder, "\(dropIns.count) files; at most \(maxDropIns) are read")
     }
     return dropIns.map { "\(folder)/\($0)" }
   }

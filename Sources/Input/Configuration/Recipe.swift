@@ -94,7 +94,7 @@ extension ConfigurationText {
     }
     let size = files.reduce(0) { $0 + $1.bytes.count }
     let dropIns = files.count { $0.name != (path ?? Configuration.systemPath) }
-    guard dropIns <= mostDropIns, size <= sizeLimit else {
+    guard dropIns <= maxDropIns, size <= sizeLimit else {
       throw ConfigurationErrors(file: name, "with it, the configuration is too large")
     }
     return files

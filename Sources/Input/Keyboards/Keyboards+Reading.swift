@@ -9,7 +9,7 @@ extension Keyboards {
 
   /// The end of a device waits for the events of other devices, for at most this many reads. So
   /// many reads return more events than the kernel keeps for a device.
-  private static let mostDelayingReads = 64
+  private static let maxDelayingReads = 64
 
   /// A key is read at most this long after its time stamp, in microseconds. The kernel takes far
   /// less, and the delay is too short to notice.
@@ -91,10 +91,10 @@ extension Keyboards {
     return (limit, ended)
   }
 
-  /// Lets go of the devices that have ended. For up to ``mostDelayingReads`` reads, they wait until
+  /// Lets go of the devices that have ended. For up to ``maxDelayingReads`` reads, they wait until
   /// the earlier events of other devices have taken effect.
   private func letGo(_ ended: [Ended]) {
-    if !ended.isEmpty, mayHaveUnread || !waiting.isEmpty, delayingReads < Self.mostDelayingReads {
+    if !ended.isEmpty, mayHaveUnread || !waiting.isEmpty, delayingReads < Self.maxDelayingReads {
       delayingReads += 1
       mayHaveUnread = true
       return

@@ -46,7 +46,7 @@ public final class Keyboards {
 
   /// How many devices get a second descriptor when opened; see ``InputDevice/prepareForKeysUp()``.
   /// People have fewer devices. If a program makes hundreds, clients need the descriptors.
-  private static let mostPreparedDevices = 64
+  private static let maxPreparedDevices = 64
 
   /// How many reads in a row have delayed the end of a device.
   var delayingReads = 0
@@ -276,7 +276,7 @@ extension Keyboards {
     waiting.addQueue()
     reports.append(.followed(id, device))
     showLEDs(of: keyboard)
-    if followed.count <= Self.mostPreparedDevices { device.prepareForKeysUp() }
+    if followed.count <= Self.maxPreparedDevices { device.prepareForKeysUp() }
     nextInputs.append(.opened(id, held: device.keysDown))
     if !device.lockLEDs.known.isEmpty {
       nextInputs.append(.leds(id, device.lockLEDs, at: hasStarted ? reached : nil))

@@ -30,7 +30,7 @@ public struct ChordEvents: Hashable, Sendable {
   public internal(set) var holdDuration: Duration = .zero
 
   /// All events with their timings, in the order press, tap, hold, release and gone.
-  public var list: [(event: StateTable.Event, timing: Timing)] {
+  public var withTimings: [(event: StateTable.Event, timing: Timing)] {
     [
       press.map { ($0, .press) }, tap.map { ($0, .tap) }, hold.map { ($0, .hold(holdDuration)) },
       release.map { ($0, .release) }, gone.map { ($0, .gone) },
@@ -60,7 +60,7 @@ public struct ChordEvents: Hashable, Sendable {
   /// These events without `event`; `nil` if nothing is left.
   func without(_ event: StateTable.Event) -> ChordEvents? {
     var rest = ChordEvents()
-    for other in list where other.event != event { _ = rest.bind(other.timing, to: other.event) }
+    for other in withTimings where other.event != event { _ = rest.bind(other.timing, to: other.event) }
     return rest == ChordEvents() ? nil : rest
   }
 }
@@ -135,7 +135,7 @@ public struct Bindings: Hashable, Sendable {
     chords.sorted {
       ($0.key.number, $0.modifiers.rawValue) < ($1.key.number, $1.modifiers.rawValue)
     }.flatMap { chord in
-      (self[chord, machine]?.list ?? []).filter { $0.event == event }.map { (chord, $0.timing) }
+      (self[chord, machine]?.withTimings ?? []).filter { $0.event == event }.map { (chord, $0.timing) }
     }
   }
 

@@ -81,7 +81,7 @@ public struct Change: Hashable, Sendable {
   /// that the number of a later change cannot overflow.
   public static let maxSequence: Int64 = 1 << 53
 
-  /// Each parameter is the property of its name.
+  /// Sets the properties of the same names.
   public init(
     sequence: Int64, time: Time, machine: Machine, from: String, to: String, event: String
   ) {

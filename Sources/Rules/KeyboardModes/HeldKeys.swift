@@ -74,7 +74,7 @@ struct HeldKeys: Sendable {
     hasUndatedKeys = hasUndatedKeys || time == nil
   }
 
-  /// Notes a repeat of `key`, unless its press completed only chords with any modifiers.
+  /// Notes a repeat of `key`, unless its press completed only chords of `Any+`.
   mutating func noteRepeat(_ key: DeviceKey, at time: Time) {
     if !isConsumed(key) || shortcutKeyTimes.contains(where: { $0.key == key }) {
       noteShortcutKey(key, at: time)

@@ -17,9 +17,9 @@ public struct LEDReport: Hashable, Sendable {
 
 /// The lock LEDs of all devices.
 ///
-/// A lock whose LED changes more than 20 times a second is `unknown` until the LED has been the
-/// same for a second: some programs light the LEDs of the keyboard that was typed on last, and then
-/// each change would reveal a key stroke.
+/// A lock that changes more than 20 times a second is `unknown` until it has not changed for a
+/// second. Some desktops light only the LEDs of the keyboard that was typed on last: with two
+/// keyboards, each change would reveal a key stroke.
 struct LockLEDs: Sendable {
   fileprivate static let maxChanges = 20
   fileprivate static let window = Duration.seconds(1)

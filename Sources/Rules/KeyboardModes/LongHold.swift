@@ -11,7 +11,7 @@ public struct LongHold: Hashable, Sendable {
   /// When the key went down, or was found down.
   public let since: Time
 
-  /// Each parameter is the property of its name.
+  /// Sets the properties of the same names.
   public init(device: String, isButton: Bool, since: Time) {
     (self.device, self.isButton, self.since) = (device, isButton, since)
   }

@@ -34,10 +34,10 @@ struct OpenUse: Sendable {
     let bound = next.bindings.chords.filter { $0.key == key.code }
       .compactMap { next.bindings[$0, other] }
     var kept = ChordEvents()
-    for (old, timing) in events.list {
+    for (old, timing) in events.withTimings {
       let event = settings.machines[machine].table.name(ofEvent: old)
       guard let event = next.machines[other].table.event(named: event),
-        bound.contains(where: { $0.list.contains { $0.event == event && $0.timing == timing } })
+        bound.contains(where: { $0.withTimings.contains { $0.event == event && $0.timing == timing } })
       else { continue }
       _ = kept.bind(timing, to: event)
     }

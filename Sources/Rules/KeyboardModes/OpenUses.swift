@@ -249,8 +249,8 @@ struct OpenUses: Sendable {
     return adopted
   }
 
-  /// All present devices are open, and none holds the keys of the inherited releases that are left.
-  /// Returns the events of these releases.
+  /// Removes the inherited releases that no device adopted, and returns their events. Call this once
+  /// all present devices are open.
   mutating func releaseInherited(at time: Time, _ settings: Settings) -> [TimedEvent] {
     guard !inherited.isEmpty else { return [] }
     revision += 1

@@ -21,7 +21,7 @@ public enum PressMeaning: Hashable, Sendable {
   var isShift: Bool { if case .shift = self { true } else { false } }
   var isCharacter: Bool { if case .character = self { true } else { false } }
 
-  /// Whether the press completes only chords with any modifiers; such a press leaves Shift alone.
+  /// Whether the press completes only chords of `Any+`; such a press leaves Shift alone.
   var allowsAnyModifiers: Bool {
     if case .bound(let press) = self { press.allowsAnyModifiers } else { false }
   }
@@ -31,7 +31,7 @@ public enum PressMeaning: Hashable, Sendable {
 public struct BoundPress: Hashable, Sendable {
   /// The events for each machine, in the order of the machines.
   public let machineEvents: [MachineEvents]
-  /// Whether the press completes only chords with any modifiers. Such a press leaves Shift alone:
+  /// Whether the press completes only chords of `Any+`. Such a press leaves Shift alone:
   /// it takes no press back, and it types nothing. Other presses can still become taps.
   public let allowsAnyModifiers: Bool
 }

@@ -33,7 +33,7 @@ public struct Settings: Hashable, Sendable {
   public var tapTimeout: Duration
   /// A machine whose rules are a table.
   public struct TableMachine: Hashable, Sendable {
-    /// The name of the machine.
+    /// Its name, as in ``Change/machine``.
     public let name: Machine
     /// Its rules.
     public var table: StateTable

@@ -9,7 +9,7 @@ public struct States: Hashable, Sendable {
     /// The time of the change that entered the state; `nil` before the machine's first change.
     public internal(set) var since: Time?
 
-    /// Each parameter is the property of its name.
+    /// Sets the properties of the same names.
     public init(_ machine: Machine, _ state: String, since: Time? = nil) {
       (self.machine, self.state, self.since) = (machine, state, since)
     }
@@ -22,7 +22,7 @@ public struct States: Hashable, Sendable {
   /// their names, and the locks.
   public internal(set) var entries: [Entry]
 
-  /// Each parameter is the property of its name.
+  /// Sets the properties of the same names.
   public init(sequence: Int64, _ entries: [Entry]) {
     (self.sequence, self.entries) = (sequence, entries)
   }
@@ -59,7 +59,7 @@ extension Controller {
     /// The releases that will send an event.
     public let awaitedReleases: [AwaitedRelease]
 
-    /// Each parameter is the property of its name.
+    /// Sets the properties of the same names.
     public init(
       states: States, shift: ShiftRules.State, shiftFound: Time? = nil,
       awaitedReleases: [AwaitedRelease] = []

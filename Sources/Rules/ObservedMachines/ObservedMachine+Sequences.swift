@@ -9,7 +9,7 @@ extension ObservedMachine {
     /// How many changes were before this one in its sequence. If a number is missing, the reader
     /// was too slow.
     public let number: Int
-    /// Whether a state is left or entered.
+    /// `leaving` is about `step.from`, and `entering` about `step.to`.
     public let kind: Kind
     /// The step that leaves one state and enters the other.
     public let step: Step

@@ -37,7 +37,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     /// ``ObservedMachine/start()``, where `from` and `to` are both the first state.
     public let event: R.Event?
 
-    /// Each parameter is the property of its name.
+    /// Sets the properties of the same names.
     @inlinable
     public init(from: R.State, to: R.State, event: R.Event?) {
       (self.from, self.to, self.event) = (from, to, event)

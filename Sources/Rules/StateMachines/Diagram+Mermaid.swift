@@ -28,8 +28,8 @@ extension Diagram {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Words that begin something other than a state in any version of Mermaid, and names that every
-  /// object of JavaScript has, in lower case.
+  /// Keywords of some version of Mermaid, and names that every object of JavaScript has, in lower
+  /// case.
   private static let reserved: Set = [
     "accdescr", "acctitle", "class", "classdef", "click", "constructor", "default", "direction",
     "end", "hasownproperty", "hide", "href", "isprototypeof", "note", "propertyisenumerable",

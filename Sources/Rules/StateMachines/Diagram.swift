@@ -38,7 +38,7 @@ public struct Diagram: Hashable, Sendable {
   public let states: [String]
   /// The name of the initial state.
   public let initial: String
-  /// The arrows, in the order of the rules.
+  /// The arrows, in the order of the ``states`` that they leave.
   public let arrows: [Arrow]
   /// The names of the states in which the machine is meant to end, in the order of ``states``.
   public let finalStates: [String]
@@ -94,7 +94,7 @@ public struct Diagram: Hashable, Sendable {
 }
 
 extension DrawableRules {
-  /// The arrows that leave the states of this name, in the order of the rules.
+  /// The arrows that leave the states of this name.
   func arrows(fromStatesNamed name: String) -> [Diagram.Arrow] {
     let states = states.filter { self.name(of: $0) == name }
     let samples = samples.map { (name: self.name(ofEvent: $0.event), sample: $0) }

@@ -13,8 +13,8 @@ public enum DurationFault: Error {
 }
 
 extension Duration {
-  /// The duration written as a decimal number and a unit, `h`, `m`, `s`, `ms` or `us`; exact to the
-  /// microsecond, and less than 10¹² of its unit.
+  /// The duration written as a decimal number and a unit, `h`, `m`, `s`, `ms` or `us`. The number
+  /// must be less than 10¹², and the duration a whole number of microseconds.
   public init(
     written text: String,
     within range: ClosedRange<Duration> = Duration.zero...Duration.seconds(1 << 40)

@@ -34,7 +34,7 @@ extension Node {
 /// It refuses what a configuration does not need and what may exhaust memory or time: anchors,
 /// aliases, tags, a second document, nesting deeper than 16, and long scalars.
 struct Parser: ~Copyable {
-  private static let maximumDepth = 16
+  private static let maxDepth = 16
   private static let noTags = "tags are not supported"
   private static let noAliases = "a text that begins with '*' needs quotes: there are no aliases"
 
@@ -127,8 +127,8 @@ struct Parser: ~Copyable {
   ) throws(YAMLError) {
     if anchor != nil { throw YAMLError("anchors are not supported", at: mark) }
     if tag != nil { throw YAMLError(Self.noTags, at: mark) }
-    guard depth < Self.maximumDepth else {
-      throw YAMLError("nested deeper than \(Self.maximumDepth)", at: mark)
+    guard depth < Self.maxDepth else {
+      throw YAMLError("nested deeper than \(Self.maxDepth)", at: mark)
     }
   }
 

@@ -56,7 +56,7 @@ public struct DeviceDescription: Hashable, Sendable {
     (self.vendor, self.product, self.version) = (vendor, product, version)
   }
 
-  /// The keys that it has.
+  /// Its keys and buttons: the codes of `EV_KEY`, which is type 1.
   public var keys: KeySet {
     KeySet((types.first { $0.number == 1 }?.codes ?? []).compactMap { KeyCode($0) })
   }

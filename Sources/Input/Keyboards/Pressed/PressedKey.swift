@@ -117,7 +117,7 @@ public struct KeyPresses {
   private static func text(of press: BoundPress, _ controller: Controller) -> String {
     press.machineEvents.flatMap { one in
       let machine = controller.settings.machines[one.machine]
-      return one.events.list.map { event, timing in
+      return one.events.withTimings.map { event, timing in
         let name = machine.name.prefix + machine.table.name(ofEvent: event)
         switch timing {
         case .press: return name

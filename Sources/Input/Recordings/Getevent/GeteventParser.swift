@@ -34,7 +34,7 @@ struct GeteventParser: EntryParser {
   private enum Section { case events, description, hidDescriptor }
 
   /// The most devices, removed ones included. The kernel has at most this many at a time.
-  private static let mostDevices = 1024
+  private static let maxDevices = 1024
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     var fields = Fields(line.withoutIndentation)
@@ -164,8 +164,8 @@ struct GeteventParser: EntryParser {
     let name = UnsafeRawBufferPointer(rebasing: path.dropLast())
     let known = devices.first { name.elementsEqual($0.path) }?.number
     if known == nil {
-      guard deviceCount < Self.mostDevices else {
-        throw LineFault("more than \(Self.mostDevices) devices")
+      guard deviceCount < Self.maxDevices else {
+        throw LineFault("more than \(Self.maxDevices) devices")
       }
       devices.append((Array(name), deviceCount))
       deviceCount += 1

@@ -38,8 +38,8 @@ struct LibinputParser: EntryParser {
   private var device: Int?
   private var deviceCount = 0
 
-  /// The most devices with events: all events of each are kept in memory.
-  private static let mostDevices = 256
+  /// How many devices may have events. All events are kept in memory.
+  private static let maxDevices = 256
 
   /// The type and the code that the comments of a description were about last.
   private var described: (type: Int64?, code: Int64?)
@@ -217,8 +217,8 @@ struct LibinputParser: EntryParser {
   /// The index of the present device; a new one when first needed.
   private mutating func presentDevice() throws(LineFault) -> Int {
     if let device { return device }
-    guard deviceCount < Self.mostDevices else {
-      throw LineFault("more than \(Self.mostDevices) devices with events")
+    guard deviceCount < Self.maxDevices else {
+      throw LineFault("more than \(Self.maxDevices) devices with events")
     }
     device = deviceCount
     deviceCount += 1

@@ -32,7 +32,7 @@ struct EntryInterpreter {
       return .leds(id(device), report, at: nil)
     case .ids(let ids, let device):
       devices[index(of: device)].isVirtualShift = ids?.isVirtualShift == true
-      setParent(of: device, to: ids.map(Self.parent) ?? Self.undescribed)
+      setParent(of: device, to: ids.map(Self.parent) ?? Self.parentOfUndescribed)
       return nil
     case .parent(let number, let device):
       setParent(of: index(of: device), to: -2 - (Int(number) * fileCount + file))
@@ -83,13 +83,13 @@ struct EntryInterpreter {
   @inline(never)
   private mutating func addDevice() {
     devices.append(DeviceState(id: DeviceID(order: devices.count * fileCount + file)))
-    setParent(of: devices.count - 1, to: Self.undescribed)
+    setParent(of: devices.count - 1, to: Self.parentOfUndescribed)
   }
 
   // A recording of another program does not tell which devices are nodes of one keyboard. Devices
   // with the same ids count as such nodes, even in several files; so do all without a description.
 
-  private static let undescribed = -1
+  private static let parentOfUndescribed = -1
 
   private static func parent(_ ids: DeviceIDs) -> Int {
     Int(ids.bus) << 32 | Int(ids.vendor) << 16 | Int(ids.product)

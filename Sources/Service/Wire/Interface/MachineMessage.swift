@@ -11,7 +11,7 @@ public struct MachineMessage: Hashable, Sendable, JSONWritable {
   public let states: [String]
   /// All events, in the order of the rules.
   public let events: [String]
-  /// All transitions, in the order of the rules.
+  /// All transitions, in the order of the ``states`` that they leave.
   public let rows: [Diagram.Arrow]
 
   /// The machine of these rules.

@@ -11,11 +11,11 @@ public struct JSONError: Error, Hashable, CustomStringConvertible {
 
 extension JSON {
   /// How deeply arrays and objects may be nested in JSON that is read.
-  public static let maximumDepth = 16
+  public static let maxDepth = 16
 
   /// Reads one JSON value, and nothing else, from UTF-8 bytes.
   ///
-  /// - Throws: ``JSONError`` if the bytes are not JSON, are nested deeper than ``maximumDepth``,
+  /// - Throws: ``JSONError`` if the bytes are not JSON, are nested deeper than ``maxDepth``,
   ///   name a member of an object twice, or hold a number beyond 64 bits or the character NUL.
   public init(parsing bytes: some Collection<UInt8>) throws(JSONError) {
     let bytes = Array(bytes)
@@ -42,8 +42,8 @@ extension JSON {
     case JSON_REAL: self = .real(json_real_value(value))
     case JSON_STRING: self = .string(String(cString: json_string_value(value)))
     case JSON_ARRAY, JSON_OBJECT:
-      guard depth < JSON.maximumDepth else {
-        throw JSONError("nested deeper than \(JSON.maximumDepth)")
+      guard depth < JSON.maxDepth else {
+        throw JSONError("nested deeper than \(JSON.maxDepth)")
       }
       self =
         try value.pointee.type == JSON_ARRAY

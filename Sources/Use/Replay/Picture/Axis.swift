@@ -3,9 +3,9 @@ struct Axis {
   /// The x coordinates at which the axis begins and ends.
   static let (left, right) = (128.0, 784.0)
 
-  /// When the axis begins, and how long it is, in microseconds: at least 1, the shortest difference
-  /// of times.
+  /// When the axis begins, in microseconds.
   private let start: Int64
+  /// How long it is, in microseconds. At least 1, because coordinates are divided by it.
   let duration: Int64
   /// The time that is labelled 0 s.
   private let zero: Int64

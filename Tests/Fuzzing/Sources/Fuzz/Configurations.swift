@@ -10,8 +10,8 @@ func attemptConfiguration(_ bytes: [UInt8]) {
   case .success(let configuration): use(configuration)
   case .failure(let errors):
     check(errors.errors, in: bytes)
-    require(errors.errors.count <= ConfigurationErrors.mostErrors)
-    require(errors.omittedCount == 0 || errors.errors.count == ConfigurationErrors.mostErrors)
+    require(errors.errors.count <= ConfigurationErrors.maxErrors)
+    require(errors.omittedCount == 0 || errors.errors.count == ConfigurationErrors.maxErrors)
   }
 }
 
