@@ -40,7 +40,8 @@ struct BindingsTests {
       #expect(bindings.bind(chord, use, to: .tapTextField) == event)
     }
     #expect(bindings.bind(chord, .hold(.seconds(2)), to: .tapTextField) == .clickMoreButton)
-    #expect(bindings[chord]?.withTimings.map(\.timing) == [.press, .tap, .hold(.seconds(1)), .release])
+    #expect(
+      bindings[chord]?.withTimings.map(\.timing) == [.press, .tap, .hold(.seconds(1)), .release])
     bindings.unbind(.tapBlankArea)
     #expect(bindings[chord]?.release == nil)
     #expect(bindings[chord]?.press == .tapTextField)

@@ -60,7 +60,9 @@ public struct ChordEvents: Hashable, Sendable {
   /// These events without `event`; `nil` if nothing is left.
   func without(_ event: StateTable.Event) -> ChordEvents? {
     var rest = ChordEvents()
-    for other in withTimings where other.event != event { _ = rest.bind(other.timing, to: other.event) }
+    for other in withTimings where other.event != event {
+      _ = rest.bind(other.timing, to: other.event)
+    }
     return rest == ChordEvents() ? nil : rest
   }
 }
@@ -135,7 +137,9 @@ public struct Bindings: Hashable, Sendable {
     chords.sorted {
       ($0.key.number, $0.modifiers.rawValue) < ($1.key.number, $1.modifiers.rawValue)
     }.flatMap { chord in
-      (self[chord, machine]?.withTimings ?? []).filter { $0.event == event }.map { (chord, $0.timing) }
+      (self[chord, machine]?.withTimings ?? []).filter { $0.event == event }.map {
+        (chord, $0.timing)
+      }
     }
   }
 

@@ -37,7 +37,9 @@ struct OpenUse: Sendable {
     for (old, timing) in events.withTimings {
       let event = settings.machines[machine].table.name(ofEvent: old)
       guard let event = next.machines[other].table.event(named: event),
-        bound.contains(where: { $0.withTimings.contains { $0.event == event && $0.timing == timing } })
+        bound.contains(where: {
+          $0.withTimings.contains { $0.event == event && $0.timing == timing }
+        })
       else { continue }
       _ = kept.bind(timing, to: event)
     }
