@@ -22,6 +22,8 @@ from harness.build_image import missing_requirements
 PICTURES = CHECKOUT / ".build/desktops"
 """Where the pictures of the last run are, a folder for each desktop."""
 
+MACHINE = pytest.StashKey[Desk]()
+
 Wrapper = Generator[None, pytest.TestReport, pytest.TestReport]
 
 
@@ -40,6 +42,8 @@ def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
     # The name of the test, without that of the desktop.
     name = re.sub(r"^test_|\[.*", "", request.node.name)
     with Desk(DESKTOPS[request.param], folder / name) as machine:
+        # For the report, even if another fixture fails.
+        request.node.stash[MACHINE] = machine
         yield machine
 
 
@@ -53,8 +57,8 @@ def talker(desk: Desk) -> Desk:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[None]) -> Wrapper:
     report = yield
-    machine = item.funcargs.get("desk")
-    if report.when != "teardown" and report.failed and isinstance(machine, Desk):
+    machine = item.stash.get(MACHINE, None)
+    if report.when != "teardown" and report.failed and machine:
         try:
             report.sections.append(("a picture of the failure", str(machine.look("failure"))))
             report.sections.append(("in the terminal", machine.screen()))

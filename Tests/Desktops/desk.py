@@ -176,6 +176,23 @@ class Desk(PreparedDesktop):
         )
         wait_until(opens, awaited, START_SECONDS)
 
+    def switch_users(self, to_other: bool) -> None:
+        """Has the login screen in front, as the menu does, and has it ask for OTHER's password if wanted."""
+        if command := self.desktop.switches[to_other]:
+            return self.lock(command)
+        self.open_launcher()
+        self.type("switch user")
+
+        def is_away() -> bool:
+            # What is found takes seconds, and Plasma asks whether it is meant.
+            self.play("tap ret; wait 3000")
+            return self.session.properties()["Active"] == "no"
+
+        wait_until(is_away, "the login screen", START_SECONDS)
+        self._wait_for_rest()
+        if to_other:
+            self.play(f"{self.desktop.chooses_other}; wait 2000")
+
     def sleep(self) -> None:
         """Has logind suspend the machine to idle, and wakes it by a key.
 

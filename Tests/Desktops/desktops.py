@@ -20,6 +20,8 @@ from support.waiting import wait_until
 
 USER, PASSWORD = "anna", "secret"
 """She is in none of keymoded's groups."""
+OTHER = "berta"
+"""A second person, whom a test adds. She has the same password."""
 
 # What an emulated desktop takes to start.
 START_SECONDS = 600.0
@@ -68,6 +70,14 @@ printf '[daemon]\\nAutomaticLoginEnable=true\\nAutomaticLogin={USER}\\n' >/etc/g
 systemctl start gdm
 """
 
+# The login screen is drawn without OpenGL, whose emulation takes all of both processors.
+_PLASMA_PREPARED = f"""
+set -e
+mkdir -p /etc/sddm.conf.d
+printf '[Autologin]\\nUser={USER}\\nSession=plasma\\n' >/etc/sddm.conf.d/test.conf
+printf '[General]\\nGreeterEnvironment=QT_QUICK_BACKEND=software\\n' >>/etc/sddm.conf.d/test.conf
+systemctl start sddm
+"""
 
 # light-locker is the one of both that Debian's Xfce has.
 _XFCE_PREPARED = f"""
@@ -78,6 +88,7 @@ printf '[Seat:*]\\nautologin-user={USER}\\nuser-session=xfce\\ngreeter-hide-user
   >/etc/lightdm/lightdm.conf.d/test.conf
 systemctl start lightdm
 """
+_DM_TOOL = "XDG_SEAT_PATH=/org/freedesktop/DisplayManager/Seat0 dm-tool"
 
 # labwc alone, with a bar that has a tray. The guest has no graphics card that OpenGL could use.
 _LABWC = """\
@@ -119,6 +130,13 @@ class Desktop:
     """Whether it lights the LEDs of its locks after another console, which the kernel has switched off."""
     locks_to_sleep: bool = True
     """Whether it locks the screen before the machine sleeps."""
+    switches: tuple[str, str] = ("", "")
+    """The commands of the person that have the login screen in front, and there the name of OTHER.
+
+    Empty if the menu of programs has what leads there.
+    """
+    chooses_other: str = ""
+    """The keys that choose OTHER on the login screen then."""
     card: str = "virtio-gpu-pci,xres=1024,yres=768"
     """The machine's graphics card. The kernel's driver of virtio's does not support a suspend."""
 
@@ -133,6 +151,7 @@ DESKTOPS = {
             has_started=_ON_THE_BUS.format("org.gnome.Shell"),
             menu="tap meta_l",
             login=_GNOME_PREPARED,
+            chooses_other="tap down; wait 500; tap ret",
             card="bochs-display,xres=1024,yres=768",
         ),
         Desktop(
@@ -141,7 +160,8 @@ DESKTOPS = {
             version="kwin_wayland --version",
             has_started=_ON_THE_BUS.format("org.kde.plasmashell"),
             menu="tap meta_l",
-            session="XDG_SESSION_TYPE=wayland XDG_CURRENT_DESKTOP=KDE exec startplasma-wayland",
+            login=_PLASMA_PREPARED,
+            chooses_other="tap right",
             # KWin cannot use that of Bochs, whose buffers the kernel does not share.
             card="cirrus-vga",
         ),
@@ -155,6 +175,7 @@ DESKTOPS = {
             terminal=_XFCE4_TERMINAL,
             tells_of_lock=False,
             lights_again=False,
+            switches=(f"{_DM_TOOL} switch-to-greeter", f"{_DM_TOOL} switch-to-user {OTHER}"),
             # Xorg would wait for virtio's for ever after a sleep.
             card="bochs-display,xres=1024,yres=768",
         ),
