@@ -5,9 +5,9 @@ import Glibc
 public final class ChildProcess {
   /// How a process ended.
   public enum End: Hashable, Sendable {
-    /// With this exit status.
+    /// The process exited with this status.
     case exited(Int32)
-    /// By this signal.
+    /// This signal ended the process.
     case signalled(Int32)
   }
 
@@ -15,22 +15,25 @@ public final class ChildProcess {
   public let id: Int32
   private let file: FileDescriptor
 
-  /// The descriptor to wait on for reading: it is readable once the process has ended.
+  /// A descriptor that becomes readable when the process ends.
   public var descriptor: Int32 { file.number }
 
-  /// Whether the process has ended; a tracer may still keep its status from ``reap(waiting:)``.
+  /// Whether the process has ended. ``reap(waiting:)`` may still return `nil`, because a tracer of
+  /// the process gets the status first.
   public var hasEnded: Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, 0) > 0
   }
 
   /// Runs a program in a control group, with no signal blocked or ignored. The program inherits the
-  /// streams of this process, but reads no terminal. The corresponding function is `clone3`.
+  /// standard streams, but reads `/dev/null` instead of a terminal. The corresponding system call
+  /// is `clone3`.
   ///
   /// - Parameter arguments: the program, which is looked for in `PATH`, and its arguments.
   /// - Throws: the error of `clone3` or `execvp`.
   public init(running arguments: [String], in group: ControlGroup) throws(SystemError) {
-    // A parent may have ignored SIGCHLD; then the kernel would keep no statuses of children.
+    // This process may have inherited an ignored SIGCHLD; then the kernel would keep no statuses of
+    // children.
     signal(SIGCHLD, SIG_DFL)
     var strings = arguments.map { strdup($0) } + [nil]
     defer { for string in strings { free(string) } }
@@ -50,7 +53,8 @@ public final class ChildProcess {
   /// not permitted, because the process belongs to another user by now.
   public func kill() -> Bool { keymoded_kill_process(descriptor) == 0 || errno != EPERM }
 
-  /// Returns, once, how the process ended; `nil` while it runs. `waiting` waits for its end.
+  /// Returns how the process ended; `nil` while the process runs, and after the first answer. If
+  /// `waiting`, waits for the end of the process.
   public func reap(waiting: Bool = false) -> End? {
     var status: Int32 = 0
     let ended = try? retrying("wait") { waitpid(id, &status, waiting ? 0 : WNOHANG) }
@@ -64,7 +68,7 @@ public final class ChildProcess {
 public final class ForeignProcess {
   private let file: FileDescriptor
 
-  /// The descriptor to wait on for reading: it is readable once the process has ended.
+  /// A descriptor that becomes readable when the process ends.
   public var descriptor: Int32 { file.number }
 
   /// The process with this ID. Throws `ESRCH` if there is none.

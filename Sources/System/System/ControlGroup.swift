@@ -7,7 +7,7 @@ public final class ControlGroup {
   private let path: String
   private let folder: FileDescriptor
   private let eventsFile: FileDescriptor
-  /// Opened at once: killing must work even if no more files can be opened later.
+  /// `init` opens this file, so that ``kill()`` works even if no more files can be opened later.
   private let killFile: FileDescriptor
 
   var folderDescriptor: Int32 { folder.number }
@@ -16,8 +16,8 @@ public final class ControlGroup {
   /// until that property is read.
   public var changes: Int32 { eventsFile.number }
 
-  /// Makes a group with this path. The end of this object removes the group and the groups inside
-  /// it, if no process is in them.
+  /// Makes a group with this path. Releasing this object removes the group and its inner groups,
+  /// unless a process is in them.
   ///
   /// - Throws: `ENOENT` if the outer group is gone, `EACCES` if it is not writable.
   public init(at path: String) throws(SystemError) {
@@ -60,7 +60,7 @@ public final class ControlGroup {
     return processes(path).filter { $0 > 0 } + inner.flatMap { members("\(path)/\($0)") }
   }
 
-  /// The processes in the group with this path; 0 for each that this PID namespace does not have.
+  /// The processes in the group with this path. 0 stands for a process outside this PID namespace.
   public static func processes(_ path: String) -> [Int32] {
     let listed = (try? contents(of: "\(path)/cgroup.procs", limit: 1 << 24)).flatMap { $0 } ?? []
     return listed.split(separator: UInt8(ascii: "\n"))
@@ -71,7 +71,7 @@ public final class ControlGroup {
   /// afterwards: Linux 6.14, and older versions with the same change, may kill that process too.
   public func kill() { _ = write(killFile.number, "1", 1) }
 
-  /// The path of a group whose place in the tree of groups is known.
+  /// The path of a group's folder. `place` is the group's path in the tree, such as `/user.slice`.
   ///
   /// - Throws: `ENOENT` if the group is gone, or control groups of version 2 are not mounted.
   public static func path(of place: String) throws(SystemError) -> String {

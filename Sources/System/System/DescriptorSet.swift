@@ -3,7 +3,7 @@ import Glibc
 
 /// Descriptors that are waited for together.
 ///
-/// `epoll(7)` describes the corresponding C functions. The methods throw their errors.
+/// `epoll(7)` describes the corresponding C functions. The methods throw the functions' errors.
 public final class DescriptorSet: Sendable {
   private let file: FileDescriptor
 

@@ -7,7 +7,7 @@ public struct UdevDevice {
   public let node: String
   fileprivate let handle: OpaquePointer
 
-  /// The value of a property that udev's rules gave it, such as `ID_INPUT_KEYBOARD`.
+  /// The value of a property that udev's rules gave the device, such as `ID_INPUT_KEYBOARD`.
   public func property(_ name: String) -> String? {
     var value: UnsafePointer<CChar>?
     guard sd_device_get_property_value(handle, name, &value) >= 0, let value else { return nil }
@@ -25,8 +25,8 @@ public struct UdevDevice {
 
 /// Reports that input devices appeared, changed or went, once udev has applied its rules to them.
 ///
-/// It does not say which devices: the kernel drops messages of udev that are not read in time. The
-/// kernel drops messages only while others are queued, so a report follows every loss.
+/// A report names no device, because the kernel drops udev's messages if they are not read in time.
+/// The kernel drops messages only while others are queued, so a report follows every loss.
 public final class DeviceMonitor {
   private let monitor: OpaquePointer
   private let changed: () -> Void

@@ -15,9 +15,9 @@ public struct IOEvents: OptionSet, Hashable, Sendable {
   public static let writable = IOEvents(rawValue: EPOLLOUT.rawValue)
   /// A condition that depends on the kind of file; see `poll(2)`.
   public static let exceptional = IOEvents(rawValue: EPOLLPRI.rawValue)
-  /// Both directions are closed. Always reported.
+  /// Both directions are closed. Reported even if not requested.
   public static let hangUp = IOEvents(rawValue: EPOLLHUP.rawValue)
-  /// Something is wrong with the descriptor. Always reported.
+  /// Something is wrong with the descriptor. Reported even if not requested.
   public static let failure = IOEvents(rawValue: EPOLLERR.rawValue)
 }
 
@@ -32,15 +32,16 @@ public struct IOEvents: OptionSet, Hashable, Sendable {
 public final class EventLoop {
   let handle: OpaquePointer
 
-  /// Called when an urgent descriptor is readable or hung up: before all sources, however many are
-  /// ready.
+  /// Called when urgent descriptors are readable or hung up: once for all of them, and before any
+  /// source.
   public var serveUrgent: () -> Void = {}
 
   /// The urgent descriptors and sd-event's own descriptor. ``runOnce(waiting:)`` tells them apart.
   private let watched: DescriptorSet
   // Here and in other classes that serve keys, `unchecked` marks properties that no callback can
   // reach while they change. Checks of exclusive access would take 2,000 instructions for a key.
-  /// Room for an event of each descriptor. The first ``readyCount`` are the kernel's last answer.
+  /// Room for an event of each watched descriptor. The kernel's last answer is the first
+  /// ``readyCount`` events.
   @exclusivity(unchecked) private var ready: [epoll_event] = []
   @exclusivity(unchecked) private var readyCount = 0
 
@@ -129,8 +130,8 @@ public final class EventLoop {
   public func removeUrgent(_ descriptor: Int32) {
     watched.remove(descriptor)
     ready.removeLast()
-    // The last answer may name this descriptor, and the next device may get the same number. The
-    // next answer names again what is still ready.
+    // The last answer may name this descriptor, and the next device may get the same number.
+    // Descriptors that are still ready are in the next answer too.
     readyCount = 0
   }
 
@@ -163,7 +164,8 @@ public final class EventLoop {
     return source
   }
 
-  /// A handler that a later iteration of the loop runs once after ``EventSource/callSoon()``.
+  /// Adds a handler that runs once, in a later iteration of the loop, after each
+  /// ``EventSource/callSoon()``.
   public func addDeferred(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
     let source = try EventSource(of: self, "defer work", { _ in handler() }) { slot, context in
       sd_event_add_defer(handle, slot, { _, context in EventSource.call(context, []) }, context)
@@ -232,7 +234,7 @@ public final class EventSource {
     enable(SD_EVENT_ONESHOT)
   }
 
-  /// Calls the timer's handler once, `delay` from now, never earlier: that would cost a wakeup.
+  /// Calls the timer's handler once, after at least `delay`: an early call would cost a wakeup.
   public func set(after delay: Duration) {
     set(at: UInt64(clamping: microsecondsSinceBoot() + max(.zero, delay).wholeMicroseconds + 1))
   }
@@ -246,7 +248,7 @@ public final class EventSource {
   /// Stops waiting, until ``enable()``, ``set(at:)`` or ``callSoon()``.
   public func disable() { enable(SD_EVENT_OFF) }
 
-  /// Waits again.
+  /// Waits again, until ``disable()``.
   public func enable() { enable(SD_EVENT_ON) }
 
   private func enable(_ mode: some BinaryInteger) {

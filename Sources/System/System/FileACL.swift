@@ -55,7 +55,7 @@ public struct FileACL: Hashable, Sendable {
     var entries: [(Tag, UInt16, UInt32)] = [(.owner, owner, .max)]
     if let user { entries.append((.user, Self.readAndWrite, user)) }
     entries.append((.group, group, .max))
-    // The most that the user and the group may do.
+    // The mask limits what the user and the group may do.
     if user != nil { entries.append((.mask, group | Self.readAndWrite, .max)) }
     entries.append((.other, other, .max))
     func bytes(of number: some FixedWidthInteger) -> [UInt8] {

@@ -3,7 +3,7 @@ public import Glibc
 /// An open file, socket or device; closed when the value is destroyed. Methods throw the error of
 /// the C function that corresponds to them.
 public struct FileDescriptor: ~Copyable, Sendable {
-  /// The kernel's number, for calls that borrow it.
+  /// The descriptor's number, for calls that do not close the descriptor.
   public let number: Int32
 
   /// Takes over an open descriptor.

@@ -34,8 +34,8 @@ public final class FolderMonitor {
   private var parent: Watch?
   private var folder: Watch?
 
-  /// Calls `changed`, from the loop, when files appear in the folder or their permissions change,
-  /// and sometimes without a reason.
+  /// Calls `changed`, from the loop, when files appear in the folder or their permissions change.
+  /// Other events, such as a new file in the parent, cause calls too.
   ///
   /// Make the monitor before calling ``forEachPresent(_:)``, so that no file is missed in between.
   ///

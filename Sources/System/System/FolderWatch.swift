@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 
 /// A descriptor that becomes readable when files appear in a folder, when their permissions change,
-/// and when the folder goes; for programs without an event loop. See `inotify(7)`.
+/// and when the folder is moved or removed. It is for programs without an event loop. See
+/// `inotify(7)`.
 public final class FolderWatch {
   private let file: FileDescriptor
 

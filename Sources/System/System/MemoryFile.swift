@@ -11,8 +11,8 @@ extension FileDescriptor {
     FileDescriptor(owning: try retrying("create memory", name) { memfd_create(name, MFD_CLOEXEC) })
   }
 
-  /// The whole content of a file that can be read at any position; if reading fails, what was read
-  /// before.
+  /// The whole content of a file that supports `pread`. If reading fails, this is the part that was
+  /// read before.
   public var content: [UInt8] {
     var content: [UInt8] = []
     return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
@@ -49,7 +49,7 @@ public final class MemorySlots {
 
   deinit { munmap(memory.baseAddress, memory.count) }
 
-  /// The current slot: 0 or 1, whatever the memory holds.
+  /// The number of the current slot. The mask makes any number in the memory 0 or 1.
   private var slot: Int {
     get { memory.load(fromByteOffset: 2 * Self.slotSize, as: Int.self) & 1 }
     set { memory.storeBytes(of: newValue, toByteOffset: 2 * Self.slotSize, as: Int.self) }
@@ -69,7 +69,7 @@ public final class MemorySlots {
     let end = start + bytes.count
     memory[start..<end].copyBytes(from: bytes)
     memory[end..<end + rest.count].copyBytes(from: rest)
-    // The bytes must be in memory before their slot is the current one.
+    // The bytes must be in memory before the number of the current slot changes.
     atomicMemoryFence(ordering: .releasing)
     slot = other
   }

@@ -1,10 +1,10 @@
 import CLinux
 
-/// The process at the other end of a Unix socket. It has connected, or it listens.
+/// The process at the other end of a Unix socket: the process that connected, or that listens.
 public struct PeerProcess: Hashable, Sendable, CustomStringConvertible {
   /// The process ID.
   public let id: Int32
-  /// The kernel's name for it, of up to 15 bytes; `nil` if the process has ended.
+  /// The kernel's name of the process, up to 15 bytes; `nil` if the process has ended.
   public let name: String?
 
   /// The process at the other end of this connected socket; `nil` if the kernel does not say, as

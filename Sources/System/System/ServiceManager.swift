@@ -58,7 +58,8 @@ public enum ServiceManager {
   /// The descriptors that the service manager passed, with their names: listening sockets, named by
   /// their units, and descriptors stored by ``store(_:name:)``.
   ///
-  /// The environment variables that announce them are unset, so that they are taken only once.
+  /// The call unsets the environment variables that announce the descriptors, so a second call
+  /// returns none.
   ///
   /// - Throws: the error of `sd_listen_fds_with_names`.
   public static func takeDescriptors() throws(SystemError) -> [(name: String, number: Int32)] {

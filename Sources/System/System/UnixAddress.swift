@@ -25,7 +25,7 @@ private func withUnixAddress(
 ) throws(SystemError) {
   var address = sockaddr_un()
   address.sun_family = sa_family_t(AF_UNIX)
-  // All 108 bytes are zero; the path must leave the last one as its NUL.
+  // All 108 bytes are zero. At least the last byte must stay zero, to end the path.
   guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
     throw SystemError(operation, path, code: ENAMETOOLONG)
   }

@@ -13,7 +13,8 @@ public func encodingFault(of start: some Collection<UInt8>) -> String? {
   if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) {
     name = "UTF-16"
   } else {
-    // Without a byte order mark, the same byte of most pairs must be 0. UTF-8 text has no zeros.
+    // Without a byte order mark, the same byte must be 0 in about half of the pairs or more, and
+    // the other byte in no pair. UTF-8 text has no zeros.
     guard max(even, odd) > max(1, bytes.count / 4 - 1), min(even, odd) == 0 else { return nil }
     name = even == 0 ? "UTF-16LE" : "UTF-16BE"
   }

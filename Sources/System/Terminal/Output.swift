@@ -46,7 +46,7 @@ public struct Output: ~Copyable {
 
   private static let name = "standard output"
 
-  /// Whether an error says that the reader of standard output has closed it.
+  /// Whether an error says that the reader of standard output has closed the stream.
   public static func hasNoReader(_ error: any Error) -> Bool {
     error as? SystemError == SystemError("write", name, code: EPIPE)
   }

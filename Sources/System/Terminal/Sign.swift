@@ -6,7 +6,7 @@ public enum Sign {
   public static let rightArrow = isUTF8 ? "→" : "->"
   /// An arrow from right to left.
   public static let leftArrow = isUTF8 ? "←" : "<-"
-  /// Stands for what is left out; one column.
+  /// Replaces omitted text; one column wide.
   public static let ellipsis = isUTF8 ? "…" : "."
 
   /// Whether the locale uses UTF-8. True without a locale, as in a service: no terminal shows the

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A terminal that, from ``enter()`` to ``leave()``, neither shows what is typed nor keeps it for
-/// the next program.
+/// Silences a terminal from ``enter()`` to ``leave()``: the terminal shows no typed characters, and
+/// the next program does not get them.
 public final class SilentTerminal {
   private let descriptor: Int32
   private var formerSettings = termios()
@@ -32,7 +32,8 @@ public final class SilentTerminal {
     tcsetattr(descriptor, TCSANOW, &changed)
   }
 
-  /// In the foreground, discards what was typed since ``enter()``, and restores the settings.
+  /// Discards the characters typed since ``enter()``, and restores the settings. Does neither in
+  /// the background.
   public func leave() {
     guard isEntered else { return }
     isEntered = false

@@ -24,7 +24,7 @@ public enum Table {
   }
 }
 
-/// The ``lines(of:width:)`` as one text.
+/// The result of ``lines(of:width:)``, joined by line ends.
 public func wrapped(_ words: [String], width: Int = 79) -> TerminalText {
   lines(of: words, width: width).joined(separator: "\n")
 }

@@ -29,7 +29,7 @@ public final class Terminal {
   /// Switches to the alternate screen without a cursor, and silences the input.
   public func enter() {
     guard !isEntered else { return }
-    // Stops this program in the background, where the kernel stops programs that change settings.
+    // The kernel stops a background program that changes settings. Stop before anything changes.
     if silentInput?.isInForeground == false { raise(SIGTTOU) }
     isEntered = true
     silentInput?.enter()

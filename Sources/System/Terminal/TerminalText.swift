@@ -49,7 +49,7 @@ public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation
 }
 
 extension TerminalText: CustomStringConvertible {
-  /// The text.
+  /// The text as a string, ready to be written to a terminal.
   public var description: String { text }
 }
 
@@ -80,7 +80,7 @@ public func printable(_ text: String) -> String {
 }
 
 extension Unicode.Scalar {
-  /// Whether the character is visible, or a space, and acts on nothing around it.
+  /// Whether the character is visible, or a space, and does not change how nearby text looks.
   public var isShown: Bool {
     // Nearly every character is ASCII, and looking up the properties of a character takes long.
     if isASCII { return 0x20..<0x7f ~= value }

@@ -45,8 +45,8 @@ extension Duration {
     (3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"), (1000, "ms"), (1, "us"),
   ]
 
-  /// The whole microseconds as ``init(written:within:)`` reads them: in the largest unit that
-  /// needs no fraction, such as `90s`; `0s` for zero.
+  /// The duration as ``init(written:within:)`` reads it: in the largest unit that needs no
+  /// fraction, such as `90s`; `0s` for zero. A fraction of a microsecond is dropped.
   public var written: String {
     let microseconds = wholeMicroseconds
     let largest = microseconds == 0 ? 1_000_000 : microseconds.magnitude

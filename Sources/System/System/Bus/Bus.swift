@@ -3,8 +3,8 @@ import Glibc
 
 /// A connection to a D-Bus, by sd-bus, served by an event loop. No method waits for an answer.
 ///
-/// The messages of a connection are handled in order. If ``signals(_:handler:)`` precedes a call,
-/// each matching signal that the called program sends after its answer arrives after that answer.
+/// The messages of a connection are handled in order. To miss no signal that a program sends after
+/// its answer, use ``signals(_:handler:)`` before the call.
 public final class Bus {
   /// Which bus to connect to.
   public enum Address: Hashable, Sendable {
@@ -20,7 +20,7 @@ public final class Bus {
     case at(String)
   }
 
-  /// What receives the answer to a call. The connection keeps this object until the call is over.
+  /// Receives the answer to a call. The connection keeps this object until the call is over.
   private final class PendingCall {
     private var answer: ((Result<[BusValue], BusError>) -> Void)?
 
@@ -75,7 +75,7 @@ public final class Bus {
     return handle
   }
 
-  /// See `systemctl --user`, which connects to the same socket.
+  /// The address of the socket to which `systemctl --user` connects.
   private static var userManagerAddress: String? {
     environment("XDG_RUNTIME_DIR").map { "unix:path=\($0)/systemd/private" }
   }
@@ -155,7 +155,8 @@ public final class Bus {
     return try BusSlot(handle, "type='signal',\(rule)", handler)
   }
 
-  /// Calls `handler`, from the loop, whenever the owner of this name changes; `nil` is no owner.
+  /// Calls `handler`, from the loop, whenever the owner of this name changes. `nil` means that the
+  /// name has no owner now.
   func whenOwnerChanges(
     of name: String, _ handler: @escaping (String?) -> Void
   ) throws(SystemError) -> BusSlot {

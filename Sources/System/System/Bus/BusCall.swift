@@ -19,7 +19,7 @@ public struct BusCall: Hashable, Sendable {
     self.arguments = arguments
   }
 
-  /// A call that asks for all properties of an interface. The answer has a dictionary.
+  /// A call that asks for all properties of an interface. The answer is one dictionary.
   static func getAll(
     of interface: String, at path: String, from destination: String
   ) -> BusCall {
@@ -44,7 +44,7 @@ public struct BusError: Error, Hashable, CustomStringConvertible {
   /// The message of the program that was called.
   let message: String
 
-  /// The error of this name.
+  /// An error with this D-Bus name and this message.
   public init(name: String, message: String) { (self.name, self.message) = (name, message) }
 
   /// The message for the user.

@@ -50,7 +50,7 @@ public indirect enum BusValue: Hashable, Sendable {
     }
   }
 
-  /// The value of this key of a dictionary, taken out of its variant; `nil` if there is none.
+  /// The value of a dictionary's key, taken out of a variant; `nil` if the key is missing.
   subscript(key: String) -> BusValue? {
     for case .entry(let name, let value) in elements ?? [] where name.text == key {
       return if case .variant(let content) = value { content } else { value }

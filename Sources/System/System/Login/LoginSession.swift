@@ -46,11 +46,11 @@ public final class LoginSession {
   /// Which session to follow.
   public enum Choice: Sendable {
     /// The session that this process belongs to. A process in a unit of the user's service manager
-    /// belongs to none: its session is the one that logind calls the user's display, a graphical
-    /// session if there is one.
+    /// belongs to no session. This is then the session that logind calls the user's display: a
+    /// graphical session, if there is one.
     case own
-    /// The active session of the machine's first seat, `seat0`, of whatever user. A session that
-    /// becomes active counts as absent until logind has described it. A greeter is no session.
+    /// The active session of the machine's first seat, `seat0`, of any user. A session that becomes
+    /// active counts as absent until logind has described it. A greeter counts as no session.
     case ofSeat
   }
 
@@ -59,11 +59,11 @@ public final class LoginSession {
   /// The name of the session: the path of its object on the bus; `-` before there is one.
   public private(set) var name = "-"
 
-  /// Whether logind says that the session is one of Xorg.
+  /// Whether logind says that the session runs on Xorg.
   public var isOnXorg: Bool { session.isOnXorg }
 
-  /// Whether a sleep must wait until something has ended. Has an effect only with `followsSleep`.
-  /// logind waits for 5 s at most, unless it is configured otherwise.
+  /// Whether a sleep must wait, for example until a command has ended. Has an effect only with
+  /// `followsSleep`. logind waits for 5 s at most, unless it is configured otherwise.
   public var delaysSleep = false { didSet { allowSleep() } }
 
   /// The ID of the user of the active session of `seat0`, which may be a greeter; `nil` for none.
@@ -93,22 +93,23 @@ public final class LoginSession {
   private var bus: Bus?
   // The closures hold this object `unowned`, because it owns the timer and slots that call them.
   // An answer may come after the end of this object, so `ask` and `inhibitSleep` hold it `weak`.
-  /// The slots that last as long as the connection, and those of the present session.
+  /// The slots that last as long as the connection.
   private var slots: [BusSlot] = []
+  /// The slots for the signals of the present session.
   private var sessionSlots: [BusSlot] = []
   private var session: SessionProperties
   private var retry: EventSource?
   /// The screen savers of this process's session; `nil` for ``Choice/ofSeat``.
   private var screenSavers: ScreenSavers?
-  /// Whether logind last requested to lock the session. Most lockers do not request an unlock.
+  /// Whether logind's last request was to lock the session. Most lockers do not request an unlock.
   private var isLockRequested = false
   /// The presence by logind alone, before screen savers are considered.
   private var presenceByLogind: SessionPresence?
   /// Whether logind has said that the machine goes to sleep, and not yet that it has woken up.
   private var isAsleep = false
-  /// logind's inhibitor lock, which delays a sleep until it is closed, or for `InhibitDelayMaxSec`.
+  /// logind's inhibitor lock: a sleep waits until it is closed, but at most `InhibitDelayMaxSec`.
   private var sleepInhibitor: FileDescriptor?
-  /// The number of the last round of questions: answers to older ones are not used.
+  /// The number of the last round of questions. Answers to older rounds are ignored.
   private var round = 0
 
   /// Follows the session. Calls `notify`, from the loop, with the presence once it is known, and
@@ -126,7 +127,7 @@ public final class LoginSession {
     if choice == .own {
       screenSavers = try ScreenSavers(on: loop) { [unowned self] in notifyIfChanged() }
     }
-    // `notify` must not be called before the caller has this object, so the loop connects.
+    // The loop connects later, so that `notify` is not called before the caller has this object.
     retry = try loop.addTimer { [unowned self] in connect() }
     retry?.set(at: 0)
   }
@@ -168,8 +169,7 @@ public final class LoginSession {
     }
   }
 
-  /// The connection is lost. Until the next one, nothing tells of the session, so it counts as
-  /// absent.
+  /// Gives up the connection, reports the session as absent, and has the loop connect again in 5 s.
   private func disconnect() {
     // A new round, so that the errors which end the connection's calls are ignored.
     round += 1
@@ -181,8 +181,8 @@ public final class LoginSession {
     retry?.set(after: .seconds(5))
   }
 
-  /// logind has ended. The session counts as absent until logind is back. A lock that logind
-  /// reported is remembered.
+  /// Reports the session as absent, because logind has ended, and remembers a lock that logind
+  /// reported.
   private func loseLogind() {
     round += 1
     isAsleep = false
@@ -190,8 +190,8 @@ public final class LoginSession {
     update(.absent(.noAnswer))
   }
 
-  /// The machine goes to sleep, or has woken up. The sleep is reported in either case, because it
-  /// may have begun before this program.
+  /// Reports that the machine goes to sleep; if `isOver`, then finds the session again. The end of
+  /// a sleep reports the sleep too, because the sleep may have begun before this program.
   private func sleep(isOver: Bool) {
     isAsleep = true
     update(.absent(.asleep))
@@ -201,13 +201,14 @@ public final class LoginSession {
     begin()
   }
 
-  /// Finds the session and inhibits sleep: logind has begun, or the machine has woken up.
+  /// Finds the session and inhibits sleep: after a connection, a start of logind, or a sleep.
   private func begin() {
     find()
     inhibitSleep()
   }
 
-  /// Has the next sleep wait until ``allowSleep()``. If logind refuses the lock, it does not wait.
+  /// Has the next sleep wait until ``allowSleep()``. The sleep does not wait if logind refuses the
+  /// lock.
   private func inhibitSleep() {
     guard followsSleep else { return }
     bus?.call(Login1.inhibitSleep) { [weak self] answer in
@@ -228,7 +229,7 @@ public final class LoginSession {
   }
 
   /// Calls `notify` if the presence has changed. A session in front counts as locked while a screen
-  /// saver covers it, or may cover it. `notify` is not called before that is known.
+  /// saver covers it, or may cover it. The first call of `notify` waits for the savers' answers.
   private func notifyIfChanged() {
     guard var presence = presenceByLogind else { return }
     if presence == .inFront, let screenSavers {
@@ -243,7 +244,7 @@ public final class LoginSession {
 
   // MARK: - Finding the session
 
-  /// Finds the session of this process, else the user's display; or the active session of the seat.
+  /// Asks logind for the session that ``Choice`` describes, and follows that session.
   private func find() {
     round += 1
     let call =
@@ -273,7 +274,8 @@ public final class LoginSession {
     bus?.call(call) { [weak self] answer in if asked == self?.round { answered(answer) } }
   }
 
-  /// The values of an answer about the session. Without any, updates the presence; returns `nil`.
+  /// The values of an answer about the session. If the answer is an error, updates the presence and
+  /// returns `nil`.
   private func values(in answer: Result<[BusValue], BusError>) -> [BusValue]? {
     switch answer {
     case .success(let values): return values
@@ -337,8 +339,8 @@ private enum Login1 {
   static let manager = interface("Manager")
   static let seat = interface("Seat")
   static let seatPath = "\(path)/seat/seat0"
-  /// Narrows the rule for the manager's signals to the one about sleep, which has `true` before a
-  /// sleep and `false` after it.
+  /// Narrows the rule for the manager's signals to `PrepareForSleep`. Its value is `true` before a
+  /// sleep and `false` after the sleep.
   static let sleepMember = ",member='PrepareForSleep'"
 
   /// Whether the error says that the session does not exist, or that this process has none.
@@ -365,7 +367,7 @@ private enum Login1 {
   }
 
   /// The rule for changes of the properties of an interface. The signal has the interface's name, a
-  /// dictionary of the changed properties, and the names of those whose values it leaves out.
+  /// dictionary of changed properties, and the names of changed properties without their values.
   static func changes(of interface: String, at path: String) -> String {
     signals(of: "org.freedesktop.DBus.Properties", at: path) + ",arg0='\(interface)'"
   }

@@ -12,7 +12,7 @@ final class ScreenSavers {
   /// Whether a screen saver covers the screen; `nil` until all running ones have answered. A screen
   /// saver that does not answer in time counts as covering the screen, until it denies that.
   ///
-  /// - Parameter isLockRequested: whether logind last requested to lock the session, not unlock it.
+  /// - Parameter isLockRequested: whether logind's last request was to lock the session.
   func isScreenCovered(isLockRequested: Bool) -> Bool? {
     guard isActiveByKind.count == Self.kinds.count else { return nil }
     return isActiveByKind.values.contains(true) || (isLockRequested && isLightLockerRunning)
@@ -23,15 +23,15 @@ final class ScreenSavers {
   private var bus: Bus?
   private var slots: [BusSlot] = []
   private var retry: EventSource?
-  /// Whether this has ever connected to a bus. If so, it connects again after a failure.
+  /// Whether a connection has ever succeeded. Only then does a failure lead to another attempt.
   private var hasConnected = false
-  /// Whether each kind is active, once that is known.
+  /// The kinds whose state is known, and whether each is active.
   private var isActiveByKind: [String: Bool] = [:]
   /// The connection that owns the name of each kind.
   private var owners: [String: String] = [:]
 
-  /// Whether light-locker runs, the only screen saver with two of the names. It never says that it
-  /// is active: it locks at logind's request, and lightdm unlocks by way of logind.
+  /// Whether light-locker runs, which alone owns the names of two kinds. light-locker never says
+  /// that it is active: it locks at logind's request, and lightdm unlocks by way of logind.
   private var isLightLockerRunning: Bool {
     owners["gnome"].map { $0 == owners["freedesktop"] } ?? false
   }
@@ -61,7 +61,7 @@ final class ScreenSavers {
     }
   }
 
-  /// The connection is lost. Until the next one, nothing is known of the screen savers.
+  /// Forgets what the screen savers have answered, and has the loop connect again in 5 s.
   private func disconnect() {
     (slots, bus, isActiveByKind, owners) = ([], nil, [:], [:])
     changed()
@@ -77,7 +77,7 @@ final class ScreenSavers {
       })
     slots.append(try bus.whenOwnerChanges(of: name) { [unowned self] in setOwner($0, of: kind) })
     bus.call(.owner(of: name)) { [weak self] answer in
-      // The end of the connection also ends its calls.
+      // The end of the connection ends this call with an error, which says nothing about the owner.
       guard let self, self.bus != nil else { return }
       setOwner(try? answer.get().first?.text, of: kind)
     }

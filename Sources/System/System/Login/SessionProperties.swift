@@ -6,7 +6,7 @@ struct SessionProperties {
     /// Whether the session belongs to no user but, for example, to a greeter. This never changes.
     var isGreeter = false
     var isOnXorg = false
-    /// A session counts as locked until logind says that it is not.
+    /// Whether the session is locked. It counts as locked until logind says that it is not.
     var isLocked = true
     var user: UInt32?
 
@@ -17,7 +17,7 @@ struct SessionProperties {
     }
 
     mutating func take(_ values: BusValue, keepingLock isLockKept: Bool = false) {
-      // The daemon follows the keyboards of this seat alone.
+      // The daemon follows the keyboards of `seat0` alone.
       if let seat = values["Seat"]?.elements?.first?.text { hasSeat = seat == "seat0" }
       if let isActive = values["Active"]?.bool { self.isActive = isActive }
       if let user = values["User"]?.elements?.first?.number { self.user = user }
@@ -30,18 +30,18 @@ struct SessionProperties {
   /// Whether a greeter's session counts like a user's.
   private let acceptsGreeter: Bool
   private var path: String?
-  /// `nil` until all are known.
+  /// The session's properties; `nil` until logind has reported all of them.
   private var properties: Properties?
-  /// The path of the session if it was locked when logind last told of it.
+  /// The path of the session if logind last reported the session as locked; otherwise `nil`.
   private var lockedPath: String?
   /// The path of the session that was locked when logind ended. The next logind does not know of
-  /// the lock, so only a change unlocks the session.
+  /// the lock, so the session stays locked until logind reports a change of `LockedHint`.
   private var forgottenLock: String?
 
   /// The ID of the session's user; `nil` until it is known.
   var user: UInt32? { properties?.user }
 
-  /// Whether logind says that the session is one of Xorg.
+  /// Whether logind says that the session runs on Xorg.
   var isOnXorg: Bool { properties?.isOnXorg == true }
 
   init(acceptsGreeter: Bool = true) { self.acceptsGreeter = acceptsGreeter }
@@ -54,8 +54,8 @@ struct SessionProperties {
     return true
   }
 
-  /// The connection is lost, or the session has ended. ``forgottenLock`` stays, because a restarted
-  /// logind that is too slow to answer counts as a lost connection.
+  /// Forgets the session, but not ``forgottenLock``: a restarted logind that is too slow to answer
+  /// counts as a lost connection.
   mutating func unfollow() { (path, properties) = (nil, nil) }
 
   /// Remembers a lock that logind forgets, because it has ended.
@@ -63,7 +63,7 @@ struct SessionProperties {
     if let lockedPath { forgottenLock = lockedPath }
   }
 
-  /// Takes the values of all properties.
+  /// Takes the values of all properties, and returns the presence that follows from them.
   mutating func take(allProperties values: BusValue) -> SessionPresence {
     var properties = Properties()
     properties.take(values, keepingLock: forgottenLock != nil)
