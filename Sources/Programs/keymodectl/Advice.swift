@@ -37,7 +37,7 @@ private func permissionAdvice(_ path: String, _ group: String) -> TerminalText {
   }
 }
 
-/// Whether the user belongs to a group now. The groups of this process are those of the login.
+/// Whether the user belongs to a group now. This process still has the groups of the login.
 private func isMember(of group: String) -> Bool {
   guard let user = getpwuid(getuid()), let wanted = getgrnam(group)?.pointee.gr_gid else {
     return false

@@ -98,7 +98,7 @@ private struct Doctor {
     return text.isEmpty ? (nil, "'sudo keymodectl devices' shows them") : (true, "\(text)")
   }
 
-  /// Whether a press changes a state. The finding does not say which key it was.
+  /// Asks for a press of Shift, and says whether a change has arrived. The finding names no key.
   func key() throws -> Finding {
     let canAsk = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
     guard canAsk, case .success = states else { return (nil, "can be asked for on a terminal") }

@@ -1,14 +1,14 @@
 import KeymodeClient
 import Terminal
 
-/// What a command was asked for.
+/// The arguments of a command, and the values of options that several commands share.
 struct Invocation {
   let arguments: Arguments
   /// The arguments that are not options, without the command's name.
   let operands: [String]
-  /// The daemon that the command is about.
+  /// The daemon that the command asks or follows, by `--socket-dir`.
   let daemon: DaemonAddress
-  /// The time of `--timeout`.
+  /// The time of `--timeout`; `nil` without this option.
   let timeout: Duration?
 
   /// Whether `--json` was given.

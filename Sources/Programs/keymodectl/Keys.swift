@@ -4,7 +4,7 @@ import Keyboards
 import System
 import Terminal
 
-/// `keymodectl keys [DEVICE…]`: shows what each key that is pressed is called and bound to.
+/// `keymodectl keys [DEVICE…]`: shows the name and the bindings of each pressed key.
 func keys(_ invocation: Invocation) throws -> Int32 {
   let (operands, arguments) = (invocation.operands, invocation.arguments)
   // The daemon's configuration decides what a key does on this machine.
@@ -21,7 +21,7 @@ func keys(_ invocation: Invocation) throws -> Int32 {
       try writeAll(Array("\(line)\n".utf8), to: STDOUT_FILENO, "standard output")
     }, notify: { complain($0) })
   return try explainingPermission("keys") {
-    // The daemon, if there is one, knows how long the keys that are down now have been held.
+    // The daemon, if one runs, knows which modifiers and buttons have been held for a minute.
     for hold in (try? invocation.daemon.ask(.statistics))?.held ?? [] {
       complain(KeyViewer.warning(of: hold))
     }

@@ -8,8 +8,8 @@ import Wire
 /// `keymodectl __names KIND`, for the completions of shells: prints the names of a kind, each with
 /// a tab and its meaning. The daemon tells the names; without a daemon, the configuration does.
 ///
-/// The kinds are `recipes`, `events`, `machines`, `conditions`, such as `shift=on`, and, for the
-/// states of a machine, its name.
+/// The kinds are `recipes`, `events`, `machines` and `conditions`, such as `shift=on`. The name of
+/// a machine is a kind too: the states of the machine.
 func names(_ arguments: Arguments) throws -> Int32 {
   if arguments.operands.last == "recipes" {
     for recipe in try installedRecipes() {
@@ -28,8 +28,8 @@ func names(_ arguments: Arguments) throws -> Int32 {
   return ExitStatus.done
 }
 
-/// The machines of the daemon, or those of the configuration. The user may have pressed Tab, so the
-/// daemon has little time to answer, and errors are not shown.
+/// The machines of the daemon or, if it does not answer in 300 ms, of the configuration. The wait
+/// is short and errors are not shown, because the user may have pressed Tab.
 func machines(_ directory: String?, _ file: String?) -> [MachineMessage] {
   let daemon = DaemonAddress(directory, timeout: .milliseconds(300))
   if let machines = try? daemon.ask(.machines) { return machines }

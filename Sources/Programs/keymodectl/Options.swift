@@ -6,7 +6,7 @@ import Terminal
 struct Option {
   /// Its name, with dashes.
   let name: String
-  /// What stands for its value in help; `nil` if it takes none.
+  /// The placeholder for its value in help; `nil` if the option takes no value.
   let value: String?
   /// The commands that have it with this meaning.
   let commands: [String]
@@ -153,8 +153,8 @@ extension Arguments {
   }
 }
 
-/// The configuration in the file of `--config`; without it, the configuration of the machine or the
-/// defaults. Writes warnings about it to standard error.
+/// The configuration in the file of `--config`. Without that option, this machine's configuration
+/// if `isOfMachine`, otherwise the defaults. Writes warnings to standard error.
 func configuration(
   _ arguments: Arguments, isOfMachine: Bool = false
 ) throws(ConfigurationErrors) -> Configuration {

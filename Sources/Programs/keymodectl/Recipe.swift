@@ -3,7 +3,7 @@ import Glibc
 import System
 import Terminal
 
-/// `keymodectl recipe [NAME]`: installs or removes a recipe, a drop-in, or lists all recipes.
+/// `keymodectl recipe [NAME]`: installs or removes a drop-in; without a name, lists all recipes.
 func recipe(_ invocation: Invocation) throws -> Int32 {
   let (arguments, operands) = (invocation.arguments, invocation.operands)
   let recipes = try installedRecipes()
@@ -57,7 +57,8 @@ func recipe(_ invocation: Invocation) throws -> Int32 {
 }
 
 /// Writes `text` to a file in a folder, or removes the file if `text` is `nil`. If the program is
-/// killed, the file is old or new. The next call removes a draft that is left; daemons skip drafts.
+/// killed, the file has the old text or the new text. A killed program may leave a draft, which the
+/// next call removes. Daemons skip drafts.
 private func replace(_ file: String, in folder: String, by text: String?) throws(SystemError) {
   // The service runs as another user, who must be able to read the file whatever root's umask is.
   umask(0o022)

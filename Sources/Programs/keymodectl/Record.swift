@@ -8,7 +8,7 @@ import Wire
 /// `keymodectl record [DEVICE…]`: records keyboards until it is interrupted.
 func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   let request = try request(operands, arguments)
-  // The recording holds only what was asked for; a dump of memory could hold what was typed.
+  // A core dump would contain typed keys that the recording redacts.
   forbidMemoryDumps()
   return try explainingPermission("record") {
     try Recorder(request, on: .ofThisProgram()) { complain($0) }.run()

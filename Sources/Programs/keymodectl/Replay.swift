@@ -60,7 +60,7 @@ private func listedPaths(
 ) throws(SystemError) -> [Result<String, RecordingError>] {
   let bytes = try contents(of: list == "-" ? "/dev/stdin" : list, limit: .max) ?? []
   return bytes.split(separator: 0).map { path in
-    // Swift replaces what is not UTF-8, and another file could have the resulting name.
+    // Swift replaces bytes that are not UTF-8, and another file could have the resulting name.
     let text = String(decoding: path, as: UTF8.self)
     guard text.utf8.elementsEqual(path) else {
       return .failure(RecordingError("the name is not UTF-8", file: text))
@@ -78,7 +78,7 @@ private func format(_ arguments: Arguments) throws(UsageError) -> RecordingForma
   return format
 }
 
-/// A replay that has not begun, by these options.
+/// A new replay with the settings and the times of these options.
 private func makeReplay(_ arguments: Arguments, drawing isDrawing: Bool) throws -> Replay {
   let settings = try configuration(arguments).settings
   func time(_ option: String) throws(UsageError) -> Time? {
@@ -140,7 +140,7 @@ private func print(
   for file in unused { complain("no event of a key or an LED was read from '\(file)'") }
 }
 
-/// A change, and the name of its recording if the output has names.
+/// A change, and the name of its recording if `--each` is given.
 private struct ReplayedChange: JSONWritable {
   let file: String?
   let change: Change

@@ -28,7 +28,7 @@ func stats(_ invocation: Invocation) throws -> Int32 {
   return ExitStatus.done
 }
 
-/// What the name of the configuration in force means.
+/// Says whether the configuration is valid and, if it is not, which one applies.
 private func configurationText(_ name: String) -> String {
   switch name {
   case "current": "good"

@@ -18,9 +18,9 @@ private final class StateWait {
   private let run: MainLoop<Int32>
   private var expiry: EventSource?
   private var hasExpired = false
-  /// Whether the daemon has answered, or is known not to be there.
+  /// Whether the daemon has answered, or the follower has reported that there is no daemon.
   private var isAnswered = false
-  /// Why there is no daemon now.
+  /// Why there is no daemon now; `nil` if there is one.
   private var absence: ClientError?
 
   init(for conditions: StateConditions, _ invocation: Invocation) throws(SystemError) {
@@ -55,8 +55,8 @@ private final class StateWait {
     if hasExpired { finish() }
   }
 
-  /// The time is over. Even the shortest wait succeeds if the states hold already, so the daemon
-  /// has one more second for its first answer.
+  /// Ends the wait at once if the daemon has answered, otherwise after one more second: even the
+  /// shortest wait succeeds if the states hold already.
   private func expire() {
     hasExpired = true
     guard !isAnswered else { return finish() }

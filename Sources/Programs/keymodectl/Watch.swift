@@ -6,7 +6,7 @@ import System
 import Terminal
 import Wire
 
-/// What `keymodectl watch` was asked for.
+/// What `keymodectl watch` follows, and whether it may wait.
 struct WatchRequest {
   let directory: String
   /// The machine that is watched; `nil` for all.

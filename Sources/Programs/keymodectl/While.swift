@@ -27,7 +27,7 @@ func runWhile(_ invocation: Invocation) throws -> Int32 {
   switch result {
   case .command(let outcome): return outcome.exitStatus
   case .signal(let number):
-    // The command's core dump, if any, is enough.
+    // SIGQUIT would dump the core of this program too. The command's core dump is enough.
     forbidMemoryDumps()
     Signals.applyDefaultAction(of: number)
     return 128 + number

@@ -60,7 +60,8 @@ func run() throws {
   try daemon.run(socketDirectory: arguments["--socket-dir"])
 }
 
-/// Prints for each file that it is valid. Warnings go to standard error, as errors do.
+/// Checks the configuration, and prints `OK` for each file. Warnings go to standard error, as
+/// errors do.
 func checkConfiguration(_ path: String?) throws {
   let files = try ConfigurationText.withDropIns(at: path)
   _ = try Configuration(merging: files) { writeToStandardError("\($0)\n") }
@@ -81,7 +82,7 @@ func printConfiguration(_ path: String?) throws {
   try output.flush()
 }
 
-/// Where the daemon's keys come from.
+/// The source of the daemon's keys that the options name; by default all keyboards.
 func source(_ arguments: Arguments) throws(UsageError) -> Daemon.Source {
   let devices = arguments.values(of: "--device")
   guard let file = arguments["--recording"] else {
