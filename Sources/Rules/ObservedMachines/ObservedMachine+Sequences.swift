@@ -6,7 +6,7 @@ extension ObservedMachine {
     /// Whether the state is left or entered.
     public enum Kind: Sendable { case leaving, entering }
 
-    /// How many changes were before this one in its sequence. If a number is missing, the reader
+    /// How many changes came before this change in the sequence. If a number is missing, the reader
     /// was too slow.
     public let number: Int
     /// `leaving` is about `step.from`, and `entering` about `step.to`.
@@ -65,9 +65,9 @@ extension ObservedMachine where R.State: Sendable, R.Event: Sendable {
     return changes
   }
 
-  /// Waits until the machine is in a state with the name of `state`, however short its stay, and
-  /// returns the state as it was entered. Returns `nil` if the machine ends, or the task is
-  /// cancelled, before.
+  /// Waits until the machine is in a state with the name of `state`, or has passed through it, and
+  /// returns that state as it was entered. Returns `nil` if the machine ends first, or if the task
+  /// is cancelled.
   public func wait(
     for state: R.State, isolation: isolated (any Actor)? = #isolation
   ) async -> R.State? {
