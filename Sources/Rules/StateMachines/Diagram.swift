@@ -55,7 +55,7 @@ public struct Diagram: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - finalStates: in any order; names that are not among `states` are ignored.
-  ///   - acceptingStates: likewise.
+  ///   - acceptingStates: in any order; names that are not among `states` are ignored.
   public init(
     states: [String], initial: String, arrows: [Arrow], finalStates: [String] = [],
     acceptingStates: [String] = []

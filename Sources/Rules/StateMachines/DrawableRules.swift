@@ -39,12 +39,12 @@ public struct Sample<Event> {
 extension Sample: Sendable where Event: Sendable {}
 
 extension DrawableRules where State: CaseIterable {
-  /// All cases.
+  /// By default, all cases of the enumeration.
   public var states: [State] { Array(State.allCases) }
 }
 
 extension DrawableRules where Event: CaseIterable {
-  /// All cases.
+  /// By default, a sample of each case, without a condition.
   public var samples: [Sample<Event>] { Event.allCases.map { Sample($0) } }
 }
 
@@ -56,10 +56,10 @@ extension DrawableRules where Self: TimedRules {
 }
 
 extension DrawableRules {
-  /// None.
+  /// By default, no state has a condition.
   public func condition(of state: State) -> String? { nil }
 
-  /// None.
+  /// By default, time causes no event.
   public func delay(of event: Event, in state: State) -> Duration? { nil }
 
   /// The names of the states, each once, in their order.

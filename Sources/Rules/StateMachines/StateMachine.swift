@@ -21,7 +21,7 @@ public struct StateMachine<R: Rules>: RunningMachine {
   /// The rules that decide the next state. They never change.
   public let rules: R
 
-  // Separate from `state`, because inlinable code cannot use the setter of a `private(set)` property.
+  // Stored beside `state`: inlinable code cannot use the setter of a `private(set)` property.
   @usableFromInline var current: R.State
 
   /// The state that the machine is in.
