@@ -1,5 +1,5 @@
-/// When a chord sends an event. Only the key whose press completed the chord is watched, for its
-/// release and for how long it is down. The other keys of the chord may go up before.
+/// When a chord sends an event. This depends only on the key whose press completed the chord: on
+/// its release, and on how long it is down. The other keys of the chord may go up before.
 public enum Timing: Hashable, Sendable {
   /// At once, when the chord is pressed.
   case press

@@ -2,9 +2,9 @@
 extension Controller {
   /// Takes a batch: its inputs in order, and then all that is due by ``Batch/noInputBefore``.
   ///
-  /// Also takes the releases that a grab hid. Asks `keysUp` about the keys that decide what a press
-  /// means, before all inputs with the time of the press; at ``nextCheck``, asks about the keys of
-  /// open uses.
+  /// Also takes the releases that a grab hid. Before all inputs of one time, asks `keysUp` about
+  /// the keys that decide what a press at that time means. At ``nextCheck``, asks about the keys
+  /// of open uses.
   ///
   /// - Parameters:
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.

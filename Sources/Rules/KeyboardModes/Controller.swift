@@ -25,8 +25,8 @@
 /// when the caller calls ``advance(to:)`` or passes an input of that time or later. How late the
 /// caller does so makes no difference to the time of the change.
 ///
-/// The parts of the controller, such as ``OpenUses``, return what is to be sent; the controller
-/// sends it to the machines. Each public function returns the changes that it made, in order.
+/// The parts of the controller, such as ``OpenUses``, return events, and the controller sends the
+/// events to the machines. Each public function returns the changes that it made, in order.
 public struct Controller: Sendable {
   /// The settings in force.
   public private(set) var settings: Settings
@@ -153,7 +153,7 @@ public struct Controller: Sendable {
     case .key(let device, let event): process(event, DeviceKey(device, event.key))
     case .missedRelease(let device, let key, let time):
       release(DeviceKey(device, key), at: time, inFrame: false)
-      // The key went up earlier, so a press of Shift now does not continue an older one.
+      // The key went up earlier, so a press of Shift now does not continue an older press.
       liftedShifts.remove(device)
     case .synchronized(let device, let differences, let time):
       synchronize(device, differences, at: time)

@@ -39,7 +39,7 @@ extension Controller {
       }
     }
 
-    /// The time of the input; `nil` for what was found at opening.
+    /// The time of the input; `nil` while the device is being opened.
     public var time: Time? {
       switch self {
       case .key(_, let event): event.time

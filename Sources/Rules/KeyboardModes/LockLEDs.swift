@@ -5,7 +5,7 @@ public struct LEDReport: Hashable, Sendable {
   /// The LEDs of ``known`` that are on.
   public var on: LEDs
 
-  /// A report about the LEDs in `known`, of which the LEDs in `on` are on.
+  /// A report about the LEDs in `known`. The LEDs in `on` are on; the rest of `known` are off.
   public init(_ known: LEDs = [], on: LEDs = []) { (self.known, self.on) = (known, on) }
 
   /// Adds a later report of the same device.

@@ -12,7 +12,7 @@ public struct LockRules: DrawableRules, Hashable {
   public enum State: String, CaseIterable, Sendable {
     /// No keyboard has the LED, the LED changes too fast, or the settings do not follow the lock.
     case unknown
-    /// A keyboard has the LED, and none has it on.
+    /// Keyboards have the LED, and all these LEDs are off.
     case off
     /// A keyboard has the LED on.
     case on
@@ -22,7 +22,7 @@ public struct LockRules: DrawableRules, Hashable {
   public enum Event: String, CaseIterable, Sendable {
     /// A keyboard has the LED on.
     case ledOn
-    /// A keyboard has the LED, and none has it on.
+    /// Keyboards have the LED, and all these LEDs are off.
     case ledOff
     /// No keyboard has the LED, the LED changes too fast, or the settings do not follow the lock.
     case ledGone

@@ -62,7 +62,7 @@ struct Machines: Sendable {
   /// Whether Shift or a table has a timeout.
   var hasTimeout: Bool { shift.rules.timeout != nil || tablesHaveTimeouts }
 
-  /// When `on` ends if it is not used; `nil` in other states, or without a timeout.
+  /// When `on` ends if no key uses it up; `nil` in other states, or without a timeout.
   var shiftDue: Time? {
     guard case .on(let since) = shift.state, let timeout = shift.rules.timeout else { return nil }
     return (since ?? lastShiftFound)?.advanced(by: timeout)

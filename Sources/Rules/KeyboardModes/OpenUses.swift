@@ -36,7 +36,7 @@ struct OpenUses: Sendable {
   /// open.
   private(set) var nextCheck: Time?
 
-  /// Counts what may change the result of ``awaitedReleases(in:)``.
+  /// Counts the steps that may change the result of ``awaitedReleases(in:)``.
   private(set) var revision = 0
 
   /// Begins without open uses.

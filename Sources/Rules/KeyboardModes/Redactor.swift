@@ -1,10 +1,10 @@
-/// Replaces the key codes of recorded inputs, so that they do not tell what was typed but cause the
-/// same changes.
+/// Replaces the key codes of recorded inputs, so that the inputs do not tell what was typed but
+/// cause the same changes.
 ///
-/// Only codes that are known to be needed stay, such as those of modifiers, AltGr and presses that
-/// complete a bound chord. Any other press gets the lowest code of the same meaning that is neither
-/// in use nor bound, if possible one that the device has. A release or repeat has the code of its
-/// press. The result tells that a character was typed, and when, but not which character.
+/// Only codes that are known to be needed stay, such as the codes of modifiers, AltGr and keys that
+/// complete a bound chord. The code of any other press becomes the lowest code of the same meaning
+/// that is not in use, not bound and, if possible, on the device. A release or repeat has the code
+/// of its press. The result tells that a character was typed, and when, but not which character.
 ///
 /// Keys that are found down together, at opening or after a loss, are listed in the order of their
 /// codes, and this order must not tell anything either. So keys of one meaning share a code. The

@@ -102,7 +102,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
 
   /// The compiled form of a table, with at most ``maxNames`` states, and at most as many events.
   ///
-  /// - Parameter timeouts: the timeouts by the names of their states, all of which `table` has.
+  /// - Parameter timeouts: the timeouts by the names of their states, which `table` must have.
   public init(_ table: NamedTable, timeouts: [String: Timeout] = [:]) {
     self.init(
       states: table.states, initial: table.initial, events: table.events, rows: table.rows,

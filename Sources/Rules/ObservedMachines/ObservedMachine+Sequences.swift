@@ -29,8 +29,8 @@ extension ObservedMachine where R.State: Sendable {
   /// sequence ends with the machine: when a final state is reached, or when the machine is
   /// deallocated.
   ///
-  /// A reader that is slow skips values, but never the last one, so what it shows is never out of
-  /// date. Every use of this property begins another sequence, for one reader.
+  /// A slow reader skips values, but never the last value, so it always learns the present state.
+  /// Every use of this property begins another sequence, for one reader.
   @inlinable public var states: AsyncStream<R.State> {
     let (states, reader) = AsyncStream.makeStream(
       of: R.State.self, bufferingPolicy: .bufferingNewest(1))
@@ -96,7 +96,7 @@ extension ObservedMachine {
     if mode == .ended || mode == .new && isFinal { finishReaders() }
   }
 
-  /// Tells the readers, and forgets those that have gone.
+  /// Notifies the readers, and forgets readers that have gone.
   @inlinable func notify(_ kind: Change.Kind?, _ step: Step) {
     if !readers.isEmpty { readers.removeAll { $0.notify(kind, step) } }
   }

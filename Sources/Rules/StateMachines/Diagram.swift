@@ -70,7 +70,7 @@ public struct Diagram: Hashable, Sendable {
     self.init(of: machine.rules, current: machine.stateName)
   }
 
-  /// The diagram of `rules`, with the state named `current` highlighted, if there is one.
+  /// The diagram of `rules`. If a state has the name `current`, the diagram highlights the state.
   public init<R: DrawableRules>(of rules: R, current: String? = nil) {
     self.init(
       states: rules.stateNames, initial: rules.name(of: rules.initial),

@@ -41,7 +41,7 @@ public struct StateMachine<R: Rules>: RunningMachine {
     current = state
   }
 
-  /// Takes one event, and returns the transition; `nil` if it was ignored and nothing changed.
+  /// Takes one event, and returns the transition; `nil` if the state ignored the event.
   @discardableResult @inlinable
   public mutating func take(_ event: R.Event) -> Transition? {
     guard let next = rules.next(current, on: event) else { return nil }
