@@ -1,5 +1,5 @@
-/// When a chord sends an event. Only the key whose press completed the chord is watched, for its
-/// release and for how long it is down. The other keys of the chord may go up before.
+/// When a chord sends an event. This depends only on the key whose press completed the chord: on
+/// its release, and on how long it is down. The other keys of the chord may go up before.
 public enum Timing: Hashable, Sendable {
   /// At once, when the chord is pressed.
   case press
@@ -26,7 +26,7 @@ public struct ChordEvents: Hashable, Sendable {
   public internal(set) var gone: StateTable.Event?
   /// The event of a hold.
   public internal(set) var hold: StateTable.Event?
-  /// How long after the press a hold is sent.
+  /// How long after the press the hold is sent; zero without a hold.
   public internal(set) var holdDuration: Duration = .zero
 
   /// All events with their timings, in the order press, tap, hold, release and gone.
@@ -71,7 +71,7 @@ public struct ChordEvents: Hashable, Sendable {
 public struct MachineEvents: Hashable, Sendable {
   /// The index of the machine in ``Settings/machines``.
   public let machine: Int
-  /// Its events.
+  /// The events of the machine.
   public internal(set) var events: ChordEvents
 }
 
@@ -111,7 +111,7 @@ public struct Bindings: Hashable, Sendable {
   }
 
   /// What a press of `key` with these modifiers held sends to each machine: the events of the exact
-  /// chord or, without such events, of the chord with any modifiers. `nil` if neither is bound.
+  /// chord or, without such events, of the `Any+` chord. `nil` if neither chord is bound.
   @inline(__always)  // Otherwise each press would retain and release all bindings.
   func boundPress(of key: KeyCode, _ held: Modifiers) -> BoundPress? {
     guard boundKeys.contains(key) else { return nil }

@@ -1,6 +1,6 @@
 /// The name of a machine: Shift, the keyboard, a lock, or a machine of the user's own.
 public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
-  /// The name.
+  /// The name, such as `shift` or `talk`.
   public let rawValue: String
 
   /// The machine of this name.
@@ -21,8 +21,8 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
   /// Whether this is a lock. LEDs show the state of a lock.
   public var isLock: Bool { self == .caps || self == .num }
 
-  /// The prefix of the machine's states and events where several machines are named: `talk.`, or
-  /// empty for a shipped machine.
+  /// The prefix of the machine's states and events in names such as `talk.open`; empty for a
+  /// shipped machine.
   public var prefix: String { Machine.shipped.contains(self) ? "" : "\(self)." }
 
   /// Whether this is a shipped machine, or a name that a machine of the user's own may have.
@@ -45,7 +45,8 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
     return name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
   }
 
-  /// The names of shipped machines, and words that mean something else: `KEYMODE_TIME` is a time.
+  /// The names of shipped machines, and names that would clash: `KEYMODE_TIME` is the time of a
+  /// change, so it cannot be the state of a machine named `time`.
   public static let reservedNames =
     shipped.map(\.rawValue) + ["machine", "state", "event", "time"]
 }
@@ -73,15 +74,15 @@ public struct Change: Hashable, Sendable {
   /// The event that caused the change.
   public let event: String
 
-  /// The event of a change that new settings cause: their table lacks the present state, and the
-  /// machine returns to its initial state. The configuration rejects this name for events.
+  /// The event of a machine that returns to its initial state, because its table in new settings
+  /// lacks the present state. The configuration rejects this name for events.
   public static let configured = "configured"
 
   /// The greatest number of a change. Stored states with a greater number are ignored, so
   /// that the number of a later change cannot overflow.
   public static let maxSequence: Int64 = 1 << 53
 
-  /// Sets the properties of the same names.
+  /// The change of `machine` from the state `from` to the state `to`, caused by `event`.
   public init(
     sequence: Int64, time: Time, machine: Machine, from: String, to: String, event: String
   ) {
@@ -102,8 +103,8 @@ public enum ClientEvent: Hashable, Sendable {
   /// An event of the keyboard machine.
   public static func keyboard(_ event: StateTable.Event) -> ClientEvent { .table(0, event) }
 
-  /// The event of this name, or `nil` if programs cannot send one. An event of a machine of the
-  /// user's own is written `talk.press`.
+  /// The event of this name, or `nil` if programs cannot send this event. An event of a machine of
+  /// the user's own is written `talk.press`.
   public init?(name: String, in machines: [Settings.TableMachine] = Settings().machines) {
     if name == ShiftRules.Event.shiftPressed(at: nil).name { self = .shiftPressed; return }
     if name == ShiftRules.Event.characterTyped.name { self = .characterTyped; return }

@@ -27,7 +27,7 @@ public struct Chord: Hashable, Sendable {
 
   /// The chord of `keys`: modifiers in any order, then the key. Throws the first fault found.
   ///
-  /// - Parameter allowsAnyModifiers: whether any may be held, so that `keys` must be one key.
+  /// - Parameter allowsAnyModifiers: whether any modifiers may be held; `keys` is then one key.
   public init(_ keys: [KeyCode], allowsAnyModifiers: Bool = false) throws(Fault) {
     guard let last = keys.last else { throw .empty }
     guard !last.isShift else { throw .endsInShift }

@@ -2,9 +2,9 @@
 extension Controller {
   /// Takes a batch: its inputs in order, and then all that is due by ``Batch/noInputBefore``.
   ///
-  /// Also takes the releases that a grab hid. Asks `keysUp` about the keys that decide what a press
-  /// means, before all inputs with the time of the press; at ``nextCheck``, asks about the keys of
-  /// open uses.
+  /// Also takes the releases that a grab hid. Before all inputs of one time, asks `keysUp` about
+  /// the keys that decide what a press at that time means. At ``nextCheck``, asks about the keys
+  /// of open uses.
   ///
   /// - Parameters:
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.
@@ -29,7 +29,7 @@ extension Controller {
     }
     passTime(to: batch.noInputBefore)
     if let nextCheck, nextCheck <= batch.noInputBefore {
-      // After all inputs so far and before later ones: recordings sort by time.
+      // The time is after all inputs so far and before later ones, because recordings sort by time.
       let end = max(batch.noInputBefore, latestTime.advanced(by: .microseconds(1)) ?? latestTime)
       process(missedReleasesOfOpenUses(at: end, keysUp: keysUp), taken)
       openUses.noteCheck(at: batch.noInputBefore)
@@ -78,7 +78,7 @@ extension Controller {
   /// the device, takes effect in its turn and does not count as missed.
   ///
   /// - Parameters:
-  ///   - inputs: `input`, and the known inputs of its time and later ones.
+  ///   - inputs: `input`, and all other known inputs of its time or later.
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.
   @inline(__always)
   func missedReleases(
@@ -111,7 +111,7 @@ extension Controller {
     case .altGr, .inert, .bound: return []
     case .shift where settings.shiftTrigger == .always: return []
     case .shift:
-      // Filtered first, so that this takes no memory unless such a key is down.
+      // Filters first, so that this allocates no memory unless such a key is down.
       return Modifiers.commandKeys.filter(device.down.contains)
         + shortcutKeys(at: time).filter { $0.device == device.device }.map(\.code)
     }

@@ -1,5 +1,5 @@
-/// The effect of key events. They change the held keys. Then the bindings give a press its meaning,
-/// and the machines are sent its events.
+/// The effect of key events. A key event first changes the held keys. Then the bindings give a
+/// press its meaning, and the controller sends the events of the press to the machines.
 extension Controller {
   @inline(__always)
   mutating func process(_ event: KeyEvent, of device: DeviceID) {
@@ -147,9 +147,9 @@ extension Controller {
     send(openUses.end(pressedAgain: key, at: time))
   }
 
-  /// Whether the press counts as that of a key. A press that completes only chords with any
-  /// modifiers does not. Neither does an unbound code of a game pad, finger or pen, or of a pointer
-  /// without ``Settings/pointers``: such codes must make no difference, recorded or not.
+  /// Whether the press counts as the press of a key. A press that completes only `Any+` chords does
+  /// not. Neither does an unbound code of a game pad, a finger, a pen or, without
+  /// ``Settings/pointers``, a pointer: such codes must make no difference, recorded or not.
   private func countsAsKey(_ meaning: PressMeaning) -> Bool {
     switch meaning {
     case .inert: false
@@ -170,7 +170,7 @@ extension Controller {
     case .always, .press: machines.send(.shiftPressed(at: wasSeen ? time : nil), at: time)
     case .tap: if wasSeen { waitingTap.press(key, at: time) }
     }
-    // After a loss the order of presses is unknown, so this one cannot be taken back.
+    // After a loss the order of presses is unknown, so this press cannot be taken back.
     if settings.shiftTrigger == .press, wasSeen { openShifts.press(key, before: before, due: due) }
   }
 
@@ -219,8 +219,9 @@ extension Controller {
 }
 
 extension Controller {
-  /// The meaning of a press at `time`, and the held modifiers, with a lifted Shift if that decides;
-  /// for callers that show them. `nil` for a bounce, and for a press that a second node reports.
+  /// The meaning of a press at `time`, and the held modifiers, for callers that show both. The
+  /// modifiers include a lifted Shift if that Shift decides the meaning. `nil` for a bounce, and
+  /// for a press that a second node reports.
   public func meaning(
     ofPress code: KeyCode, on device: DeviceID, at time: Time, inFrame: Bool = false
   ) -> (meaning: PressMeaning, held: Modifiers)? {

@@ -13,7 +13,7 @@
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
 ///    so does its autorepeat.
 /// 4. Any other key but AltGr, and a chord bound with exact modifiers, first takes back a held
-///    Shift. Without one, the key sends `characterTyped`, but only with ``Settings/ShiftUse/any``.
+///    Shift. With no Shift held, the key sends `characterTyped` under ``Settings/ShiftUse/any``.
 ///
 /// The locks follow what the LEDs show (``LockLEDs``), not the keys.
 ///
@@ -25,8 +25,8 @@
 /// when the caller calls ``advance(to:)`` or passes an input of that time or later. How late the
 /// caller does so makes no difference to the time of the change.
 ///
-/// The parts of the controller, such as ``OpenUses``, return what is to be sent; the controller
-/// sends it to the machines. Each public function returns the changes that it made, in order.
+/// The parts of the controller, such as ``OpenUses``, return events, and the controller sends the
+/// events to the machines. Each public function returns the changes that it made, in order.
 public struct Controller: Sendable {
   /// The settings in force.
   public private(set) var settings: Settings
@@ -54,7 +54,7 @@ public struct Controller: Sendable {
   /// Continues from the snapshot of another controller on the same clock. Must come before
   /// any input.
   ///
-  /// The settings may differ from those of the other controller, and this can cause changes. If a
+  /// Settings that differ from the settings of the other controller can cause changes. If a
   /// shorter timeout should have ended `on` by the time of the last change, `on` ends at that time.
   /// A machine whose table lacks its state changes to its initial state at `time`, by the event
   /// ``Change/configured``.
@@ -153,7 +153,7 @@ public struct Controller: Sendable {
     case .key(let device, let event): process(event, DeviceKey(device, event.key))
     case .missedRelease(let device, let key, let time):
       release(DeviceKey(device, key), at: time, inFrame: false)
-      // The key went up earlier, so a press of Shift now does not continue an older one.
+      // The key went up earlier, so a press of Shift now does not continue an older press.
       liftedShifts.remove(device)
     case .synchronized(let device, let differences, let time):
       synchronize(device, differences, at: time)
@@ -223,8 +223,9 @@ public struct Controller: Sendable {
   /// ``deadline``, or to ask the kernel whether keys are still down. `nil` for never.
   public var wakeTime: Time? { earlier(nextCheck, deadline) }
 
-  /// Performs everything due at `time` or before. A timeout and a hold have the time at which they
-  /// were due, a release its own time, and a tap of Shift the time of its press.
+  /// Performs everything due at `time` or before. The change of a timeout or hold has the time at
+  /// which it was due. The change of a release has the time of the release, and the change of a tap
+  /// of Shift the time of the press.
   ///
   /// A deadline comes before an input of the same time: ``take(_:)`` first performs what is due by
   /// the time of its input.

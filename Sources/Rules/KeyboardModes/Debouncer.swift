@@ -4,16 +4,16 @@
 ///     ^ pressed          ^ up     the controller counts one press
 ///
 /// A press takes effect at once, as in the firmware of good keyboards ("eager" debouncing): the
-/// events after it are not known yet. A release also takes effect at once for all other keys:
-/// whether the key will bounce is not known yet, other programs do not wait either, and without
-/// bounces the rule must not change anything. A press less than `d` after the release undoes the
-/// release: it is not a new press, and the key is in the same state as if it had been down
-/// throughout. So held keys, chords and autorepeat never have to wait.
+/// events after it are not known yet. A release also takes effect at once for all other keys: a
+/// bounce may never come, other programs do not wait either, and debouncing must change nothing
+/// where no switch bounces. A press less than `d` after the release undoes the release: it is not a
+/// new press, and the key is in the same state as if it had been down throughout. So held keys,
+/// chords and autorepeat never have to wait.
 ///
 /// A release causes a change only for a tap of Shift (``WaitingTap``), and for a chord with a tap
 /// or a release. A change cannot be undone, so the release *waits*: it counts `d` later, or before
 /// the next press of another key. A tap of Shift also counts before a program's event for Shift or
-/// the keyboard, and before a typing autorepeat. The wait changes no time of a tap or release.
+/// the keyboard, and before an autorepeat that types. The wait changes no time of a tap or release.
 struct Debouncer: Sendable {
   struct Release: Sendable {
     let key: DeviceKey
@@ -32,7 +32,7 @@ struct Debouncer: Sendable {
   /// order in which the keys went up.
   private var waitingReleases: [Release] = []
 
-  /// No key has been released. With the interval zero, nothing is kept and no release waits.
+  /// Begins without releases. With the interval zero, no release is kept and no release waits.
   init(interval: Duration) { self.interval = interval }
 
   /// Keeps the release of a key: a press soon after it is a bounce.
@@ -63,7 +63,7 @@ struct Debouncer: Sendable {
     recentReleases.removeAll { $0.key.device == device && !$0.time.isWithin(interval, of: time) }
   }
 
-  /// Forgets the releases on `device`: no later press is a bounce. Those that wait still count.
+  /// Forgets the releases on `device`: no later press is a bounce. Waiting releases still count.
   mutating func remove(_ device: DeviceID) { recentReleases.removeAll { $0.key.device == device } }
 
   // MARK: Releases that wait

@@ -12,10 +12,10 @@ public struct FrameQueues: Sendable {
     let time: Time
   }
 
-  /// The inputs of all queues. Those of one device are in the order of its reports.
+  /// The inputs of all queues. The inputs of one device are in the order of its reports.
   private var waiting: [Waiting] = []
 
-  /// Whether the last frame of each device is open.
+  /// Whether the last frame of the device at each index is open.
   private var isFrameOpen: [Bool] = []
 
   /// Queues for no devices.
@@ -46,8 +46,8 @@ public struct FrameQueues: Sendable {
   /// is empty.
   public func lastFrameTime(of index: Int) -> Time? { waiting.last { $0.index == index }?.time }
 
-  /// Adds `input` to the open frame of the device at `index`. If there is none, begins a frame with
-  /// this `time`.
+  /// Adds `input` to the open frame of the device at `index`. If no frame is open, begins one at
+  /// `time`, or at the time of the last frame of the device if that is later.
   public mutating func append(_ input: consuming Controller.Input, at time: Time, of index: Int) {
     let last = lastFrameTime(of: index) ?? time
     let frame = isFrameOpen[index] ? last : max(last, time)

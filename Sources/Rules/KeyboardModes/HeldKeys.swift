@@ -52,7 +52,7 @@ struct HeldKeys: Sendable {
   /// A key found down at opening has no time until the next input.
   private var shortcutKeyTimes: [(key: DeviceKey, time: Time?)] = []
 
-  /// Whether one of these keys may have no time. ``dateUndatedKeys(at:)`` gives it one.
+  /// Whether a cursor key or button may have no time yet. ``dateUndatedKeys(at:)`` sets the time.
   private(set) var hasUndatedKeys = false
 
   /// Opens `device` while these keys are down. Their presses were not seen.
@@ -90,7 +90,7 @@ struct HeldKeys: Sendable {
   }
 
   /// The cursor keys and pointer buttons that are down and were pressed or repeated less than 30 s
-  /// before `time`. A virtual keyboard's program may never release a key.
+  /// before `time`. Older presses do not count: a virtual keyboard may never release a key.
   func shortcutKeys(at time: Time) -> some Sequence<DeviceKey> {
     shortcutKeyTimes.lazy.filter { $0.time?.isWithin(.seconds(30), of: time) != false }.map(\.key)
   }

@@ -14,8 +14,8 @@ extension Controller {
     case synchronized(DeviceID, [KeyDifference], at: Time)
     /// A device went away; `at` is when this was noticed. Only the keys of this device go up.
     case gone(DeviceID, at: Time)
-    /// All devices that are present at the start are open. A key whose release the previous daemon
-    /// awaited is up if none of them holds it.
+    /// Every device that is present at the start has been opened. The releases that the previous
+    /// daemon awaited take effect now, except for keys that a device holds.
     case allOpened(at: Time)
     /// A device reported which of its lock LEDs are on, or the kernel was asked. Without a time,
     /// the device is being opened; the report takes effect with the next input that has a time.
@@ -39,7 +39,7 @@ extension Controller {
       }
     }
 
-    /// The time of the input; `nil` for what was found at opening.
+    /// The time of the input; `nil` while the device is being opened.
     public var time: Time? {
       switch self {
       case .key(_, let event): event.time
@@ -70,13 +70,13 @@ public struct Batch: Sendable {
   /// The inputs, in the order in which they take effect.
   public var inputs: [Controller.Input]
 
-  /// The source has handed over all that it had up to this time. What is done at this time, such as
-  /// a program's event, comes before all inputs of later batches.
+  /// The time up to which the source has handed over everything that it had. An input that the
+  /// daemon adds at this time, such as a program's event, comes before all inputs of later batches.
   public var reached: Time
 
-  /// No input before this time can follow, so all that is due by this time can happen: it comes
-  /// before an input of the same time. This can be before ``reached``, because the kernel may hand
-  /// over a key event some time after it has stamped it; see `Keyboards.lateness`.
+  /// The earliest time that a later input can have. Everything due by this time can happen now,
+  /// because it comes before an input of the same time. This time can be before ``reached``: the
+  /// kernel may hand over a key event some time after stamping the event; see `Keyboards.lateness`.
   public var noInputBefore: Time
 
   /// A batch of these inputs; by default empty, at time zero.

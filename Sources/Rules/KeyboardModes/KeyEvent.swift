@@ -51,7 +51,7 @@ public struct KeyEvent: Hashable, Sendable {
 public struct KeyDifference: Hashable, Sendable {
   /// The key.
   public let key: KeyCode
-  /// Whether it is down now.
+  /// Whether the key is down now.
   public let isDown: Bool
 
   /// The difference of `key`, which is down or up now.

@@ -56,6 +56,6 @@ public struct LEDCommand: Hashable, Sendable {
   /// The LEDs that show states; all of them that are not in ``on`` are to be off.
   public let used: LEDs
 
-  /// Switches `on` on, and the others of `used` off.
+  /// A command that switches the LEDs in `on` on, and all other LEDs in `used` off.
   public init(_ on: LEDs = [], of used: LEDs = []) { (self.on, self.used) = (on, used) }
 }

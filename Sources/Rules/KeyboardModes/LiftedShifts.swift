@@ -3,9 +3,9 @@
 /// separate frames; the key overrides of firmware do so in the frames of the key.
 ///
 ///     keyd      Shift   P----R          P---R    P: its press, R: its release
-///               Delete        P--------R         each less than 0.5 ms from one of Shift
+///               Delete        P--------R         each less than 0.5 ms from an event of Shift
 ///     firmware  Shift   P----R         P----R
-///               Delete       P---------R         each in the frame of one of Shift
+///               Delete       P---------R         each in the frame of an event of Shift
 ///
 /// - A key that goes down less than 0.5 ms after Shift's release, on the same device, is pressed
 ///   *with* that Shift, unless it types a character and is in the frame of the release: at 8 ms
@@ -17,16 +17,17 @@
 /// The order within a frame comes from the keyboard's descriptor, so it means nothing. A Shift that
 /// is pressed again, perhaps in the frame of such a release, waits for the end of the frame.
 struct LiftedShifts: Sendable {
-  /// A remapper's next event comes sooner than this, and a hand's comes later.
+  /// A remapper sends its next event sooner than this; the next event of a hand comes later.
   static var maxGap: Duration { .microseconds(500) }
 
   private struct Lift: Sendable {
     let shift: DeviceKey
     let released: Time
-    /// The keys that were pressed with this Shift, or later, and are down.
+    /// The keys that went down with this Shift or later, and are still down.
     var keys: [(code: KeyCode, isCharacter: Bool)] = []
-    /// When any of these keys was last released, and when one that types no character was.
+    /// When any of these keys was last released.
     var keyReleased: Time?
+    /// When any of these keys that types no character was last released.
     var silentReleased: Time?
     /// When Shift was pressed again, if this press waits for the end of its frame.
     var pressedAgain: Time?
@@ -63,7 +64,8 @@ struct LiftedShifts: Sendable {
       ? nil : lifts.lazy.compactMap(\.pressedAgain).first?.advanced(by: .microseconds(1))
   }
 
-  /// Whether a lifted Shift counts as held for a press of `key`: `shift`, or any if that is `nil`.
+  /// Whether `shift` is lifted and counts as held for a press of `key`. If `shift` is `nil`, any
+  /// lifted Shift counts.
   ///
   /// - Parameters:
   ///   - inFrame: whether the previous event of the device is in the same frame.
@@ -78,7 +80,7 @@ struct LiftedShifts: Sendable {
     }
   }
 
-  /// A key other than Shift goes down.
+  /// Notes the press of a key other than Shift.
   mutating func press(_ key: DeviceKey, at time: Time, inFrame: Bool, isCharacter: Bool) {
     if !isCharacter { lastSilentPress = (key, time) }
     lifts.removeAll { $0.shift.device == key.device && $0.isOver(at: time) }
@@ -90,10 +92,10 @@ struct LiftedShifts: Sendable {
     }
   }
 
-  /// A Shift goes down. Returns whether its press counts now. A press that continues an older one
-  /// never counts; a press that waits for the end of its frame may count later.
+  /// Notes the press of a Shift, and returns whether it counts now. A press that continues an older
+  /// press never counts; a press that waits for the end of its frame may count later.
   ///
-  /// - Parameter mayWait: whether it may wait for the end of its frame.
+  /// - Parameter mayWait: whether the press may wait for the end of its frame.
   mutating func press(
     shift: DeviceKey, at time: Time, _ inFrame: Bool, mayWait: Bool
   ) -> Bool {
@@ -107,7 +109,7 @@ struct LiftedShifts: Sendable {
     return !continuesPress
   }
 
-  /// Any key goes up.
+  /// Notes the release of any key, whether or not it is a Shift.
   mutating func release(_ key: DeviceKey, at time: Time, _ inFrame: Bool) {
     if key.code.isShift {
       forget(key)

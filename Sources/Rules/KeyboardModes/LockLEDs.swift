@@ -2,10 +2,10 @@
 public struct LEDReport: Hashable, Sendable {
   /// The LEDs that the report is about; the device has all of them.
   public var known: LEDs
-  /// Those of ``known`` that are on.
+  /// The LEDs of ``known`` that are on.
   public var on: LEDs
 
-  /// A report about the LEDs `known`; those in `on` are on.
+  /// A report about the LEDs in `known`. The LEDs in `on` are on; the rest of `known` are off.
   public init(_ known: LEDs = [], on: LEDs = []) { (self.known, self.on) = (known, on) }
 
   /// Adds a later report of the same device.
@@ -18,8 +18,8 @@ public struct LEDReport: Hashable, Sendable {
 /// The lock LEDs of all devices.
 ///
 /// A lock that changes more than 20 times a second is `unknown` until it has not changed for a
-/// second. Some desktops light only the LEDs of the keyboard that was typed on last: with two
-/// keyboards, each change would reveal a key stroke.
+/// second. On some desktops, each key stroke moves the lit LED to the keyboard that was typed on.
+/// With two keyboards, the changes of the lock would then reveal key strokes.
 struct LockLEDs: Sendable {
   fileprivate static let maxChanges = 20
   fileprivate static let window = Duration.seconds(1)
@@ -42,7 +42,7 @@ struct LockLEDs: Sendable {
   /// for them. The events are sent before the next input that has a time.
   private(set) var hasUnsentReports = false
 
-  /// When the first of the locks that changed too fast is known again; `nil` if no lock did.
+  /// When a lock that changed too fast is first known again; `nil` if no lock changed too fast.
   var due: Time? { earlier(caps.hiddenUntil, num.hiddenUntil) }
 
   mutating func update(_ device: DeviceID, by report: LEDReport, isOpening: Bool) {

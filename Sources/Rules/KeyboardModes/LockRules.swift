@@ -12,7 +12,7 @@ public struct LockRules: DrawableRules, Hashable {
   public enum State: String, CaseIterable, Sendable {
     /// No keyboard has the LED, the LED changes too fast, or the settings do not follow the lock.
     case unknown
-    /// A keyboard has the LED, and none has it on.
+    /// Keyboards have the LED, and all these LEDs are off.
     case off
     /// A keyboard has the LED on.
     case on
@@ -22,7 +22,7 @@ public struct LockRules: DrawableRules, Hashable {
   public enum Event: String, CaseIterable, Sendable {
     /// A keyboard has the LED on.
     case ledOn
-    /// A keyboard has the LED, and none has it on.
+    /// Keyboards have the LED, and all these LEDs are off.
     case ledOff
     /// No keyboard has the LED, the LED changes too fast, or the settings do not follow the lock.
     case ledGone
@@ -46,14 +46,14 @@ public struct LockRules: DrawableRules, Hashable {
   }
 }
 
-/// A lock of the keyboard. Its changes are numbered with those of the other machines.
+/// A lock of the keyboard. One sequence numbers the changes of locks and of all other machines.
 public enum Lock: CaseIterable, Sendable {
   /// Caps Lock.
   case caps
   /// Num Lock.
   case num
 
-  /// Its LED, by the number in the kernel's `linux/input-event-codes.h`.
+  /// The LED of the lock, by its number in the kernel's `linux/input-event-codes.h`.
   public var led: LEDs {
     switch self {
     case .caps: LEDs(number: 1)
@@ -61,7 +61,7 @@ public enum Lock: CaseIterable, Sendable {
     }
   }
 
-  /// Its machine.
+  /// The machine that has the state of the lock.
   public var machine: Machine {
     switch self {
     case .caps: .caps

@@ -1,5 +1,5 @@
 /// A modifier or a pointer's button that has been held for a minute, and so may be stuck. While
-/// Ctrl, left Alt or Meta is stuck, Shift is part of a shortcut, and what is typed is a command.
+/// Ctrl, left Alt or Meta is stuck, Shift is part of a shortcut, and keys type no characters.
 public struct LongHold: Hashable, Sendable {
   /// How long a key must be held.
   public static let minDuration = Duration.seconds(60)
@@ -11,7 +11,7 @@ public struct LongHold: Hashable, Sendable {
   /// When the key went down, or was found down.
   public let since: Time
 
-  /// Sets the properties of the same names.
+  /// The hold of a modifier or button of `device` since this time.
   public init(device: String, isButton: Bool, since: Time) {
     (self.device, self.isButton, self.since) = (device, isButton, since)
   }

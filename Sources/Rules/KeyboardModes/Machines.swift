@@ -1,6 +1,6 @@
 import StateMachines
 
-/// All machines: Shift, those with tables, and the locks. One sequence numbers their changes.
+/// All machines: Shift, machines with tables, and locks. One sequence numbers all their changes.
 struct Machines: Sendable {
   /// A machine whose rules are a table.
   private struct Table: Sendable {
@@ -12,7 +12,7 @@ struct Machines: Sendable {
 
     init(_ rules: StateTable) { machine = StateMachine(rules) }
 
-    /// The present state was entered at `time`, but its timeout is not due before `earliest`.
+    /// Notes that the present state was entered at `time`, with no timeout due before `earliest`.
     mutating func enter(at time: Time, notBefore earliest: Time? = nil) {
       entered = time
       due = machine.rules.timeout(of: machine.state).flatMap { time.advanced(by: $0.after) }
@@ -62,7 +62,7 @@ struct Machines: Sendable {
   /// Whether Shift or a table has a timeout.
   var hasTimeout: Bool { shift.rules.timeout != nil || tablesHaveTimeouts }
 
-  /// When `on` ends if it is not used; `nil` in other states, or without a timeout.
+  /// When `on` ends if no key uses it up; `nil` in other states, or without a timeout.
   var shiftDue: Time? {
     guard case .on(let since) = shift.state, let timeout = shift.rules.timeout else { return nil }
     return (since ?? lastShiftFound)?.advanced(by: timeout)

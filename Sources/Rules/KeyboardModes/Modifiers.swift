@@ -17,7 +17,7 @@ public struct Modifiers: OptionSet, Hashable, Sendable {
   /// Either Meta (Super, Windows, Command) key.
   public static let meta = Modifiers(rawValue: 8)
 
-  /// A chord with this alone allows any held modifiers. No key is this modifier.
+  /// In a chord, `Any+`: any modifiers may be held. No key has this modifier.
   public static let any = Modifiers(rawValue: 128)
 
   /// While one of these is held, a key gives a command and types no character.

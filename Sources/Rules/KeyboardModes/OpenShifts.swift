@@ -1,6 +1,6 @@
-/// The presses of Shift that may turn out to belong to a shortcut: those that sent `shiftPressed`,
-/// as long as their key is down. On a phone Shift is pressed for itself; on a keyboard it is mostly
-/// held for another key.
+/// The presses of Shift that sent `shiftPressed`. While its key is down, such a press may turn out
+/// to belong to a shortcut. On a phone Shift is pressed for itself; on a keyboard it is mostly held
+/// for another key.
 ///
 /// - A Shift pressed while Ctrl, left Alt, Meta, a key that moves the cursor or the button of a
 ///   pointer is held is part of a shortcut: it sends no event, and is never open.
@@ -54,7 +54,7 @@ struct OpenShifts: Sendable {
 
   /// Takes back the earliest press whose key is down, or lifted for `key`, and closes all presses.
   /// Returns the state before that press, or `off` if that state's timeout is over by `time`. If
-  /// there is no such press, closes none and returns `nil`.
+  /// there is no such press, changes nothing and returns `nil`.
   mutating func takeBack(
     with key: DeviceKey, at time: Time, _ keys: HeldKeys, _ lifted: LiftedShifts
   ) -> ShiftRules.State? {

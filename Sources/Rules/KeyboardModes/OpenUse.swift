@@ -1,4 +1,4 @@
-/// An event of a machine that is to be sent with this time.
+/// An event to send to a machine, and the time that its change will have.
 struct TimedEvent: Hashable, Sendable {
   /// The index of the machine in ``Settings/machines``.
   let machine: Int

@@ -7,10 +7,10 @@
 ///          ^  ^ tap, then release
 ///
 /// The event of a release is not lost. It is sent when the key goes up or is found up, when the
-/// device goes away, and when new settings unbind the event. If the daemon ends, the next one
-/// (``Controller/Snapshot``) sends it for up to six keys, if the machine has the event. While a use
-/// is open, ``Controller/take(_:keysUp:taken:)`` asks the kernel now and then, because the grab of
-/// another program hides a release.
+/// device goes away, and when new settings unbind the event. If the daemon ends, the next daemon
+/// sends it for up to six keys (``Controller/Snapshot``), if the machine has the event. While a use
+/// is open, ``Controller/take(_:keysUp:taken:)`` asks the kernel now and then whether the key is
+/// up, because the grab of another program hides a release.
 ///
 /// A chord may serve several machines. When its key goes up, all events of taps are sent first, and
 /// then all events of the release, each in the order of the machines.
@@ -36,15 +36,15 @@ struct OpenUses: Sendable {
   /// open.
   private(set) var nextCheck: Time?
 
-  /// Counts what may change the result of ``awaitedReleases(in:)``.
+  /// Counts the steps that may change the result of ``awaitedReleases(in:)``.
   private(set) var revision = 0
 
-  /// No use is open yet.
+  /// Begins without open uses.
   init(_ settings: Settings) { tapTimeout = settings.tapTimeout }
 
   var isEmpty: Bool { uses.isEmpty }
 
-  /// The releases that are awaited; these settings name their events.
+  /// The releases that are awaited, with the names that `settings` has for machines and events.
   func awaitedReleases(in settings: Settings) -> [AwaitedRelease] {
     uses.compactMap { use in
       let machine = settings.machines[use.machine]
@@ -57,7 +57,7 @@ struct OpenUses: Sendable {
 
   // MARK: Keys
 
-  /// A press of `key` completed a chord that sends these events to one machine.
+  /// Opens a use, because a press of `key` completed a chord that sends these events to a machine.
   mutating func begin(_ bound: MachineEvents, _ key: DeviceKey, at time: Time, wasSeen: Bool) {
     if let event = bound.events.gone {
       goneUses.removeAll {
@@ -76,11 +76,11 @@ struct OpenUses: Sendable {
     endUnseen(at: time) { $0.key == key && !$0.isReleased }
   }
 
-  /// Another key goes down, or may have gone down: no open use can become a tap any more.
+  /// Keeps open uses from becoming taps, because another key went down or may have gone down.
   mutating func endTaps() { for index in uses.indices { uses[index].tapBegan = nil } }
 
-  /// The key goes up: its holds are not due any more. Returns whether the key has uses; they go
-  /// on until ``end(_:at:)``.
+  /// Notes that the key is up, so no hold of the key is due any more. Returns whether the key has
+  /// uses, which stay open until ``end(_:at:)``.
   mutating func release(_ key: DeviceKey) -> Bool {
     var hasUses = false
     for index in uses.indices where uses[index].key == key && !uses[index].isReleased {
@@ -110,7 +110,7 @@ struct OpenUses: Sendable {
     return events + Self.events(\.events.gone, of: gone, at: time)
   }
 
-  /// Rebinds the uses to `next`. Ends uses that lose all later events, or that of their release.
+  /// Rebinds the uses to `next`. Ends uses that lose their release event, or all later events.
   ///
   /// - Parameter settings: the present settings; their tables have the returned events.
   mutating func rebind(
@@ -164,7 +164,7 @@ struct OpenUses: Sendable {
     return taps + Self.events(\.events.release, of: ended, at: time)
   }
 
-  /// What `event` returns for each of these uses, to be sent with this time.
+  /// The events that `event` returns for these uses, to be sent with this time.
   private static func events(
     _ event: (OpenUse) -> StateTable.Event?, of uses: [OpenUse], at time: Time
   ) -> [TimedEvent] {
@@ -208,7 +208,7 @@ struct OpenUses: Sendable {
       .map { ($0.key, $0.value.map(\.code)) }
   }
 
-  /// The kernel was asked about the ``keysDown`` at `time`.
+  /// Notes that the kernel was asked about ``keysDown`` at `time`.
   mutating func noteCheck(at time: Time) {
     nextCheck = uses.isEmpty ? nil : Self.checkTime(after: time)
   }
@@ -219,11 +219,12 @@ struct OpenUses: Sendable {
 
   // MARK: The previous daemon
 
-  /// The previous daemon awaited these releases.
+  /// Takes over the releases that the previous daemon awaited.
   mutating func inherit(_ releases: [AwaitedRelease]) { inherited = releases }
 
-  /// A device was opened while these keys were down. A release that the previous daemon awaited
-  /// belongs to the first device that holds the key; taps and holds do not outlast a daemon.
+  /// Opens uses for the inherited releases of `held`, the keys that were down when `device` was
+  /// opened. Each release belongs to the first device that holds its key. Taps and holds do not
+  /// outlast a daemon.
   ///
   /// - Returns: the keys whose release is awaited now.
   mutating func adopt(
@@ -249,8 +250,8 @@ struct OpenUses: Sendable {
     return adopted
   }
 
-  /// Removes the inherited releases that no device adopted, and returns their events. Call this once
-  /// all present devices are open.
+  /// Removes the inherited releases that no device adopted, and returns their events. Call this
+  /// once all present devices are open.
   mutating func releaseInherited(at time: Time, _ settings: Settings) -> [TimedEvent] {
     guard !inherited.isEmpty else { return [] }
     revision += 1

@@ -1,20 +1,20 @@
-/// Replaces the key codes of recorded inputs, so that they do not tell what was typed but cause the
-/// same changes.
+/// Replaces the key codes of recorded inputs, so that the inputs do not tell what was typed but
+/// cause the same changes.
 ///
-/// Only codes that are known to be needed stay, such as those of modifiers, AltGr and presses that
-/// complete a bound chord. Any other press gets the lowest code of the same meaning that is neither
-/// in use nor bound, if possible one that the device has. A release or repeat has the code of its
-/// press. What is left tells that a character was typed, and when, but not which.
+/// Only codes that are known to be needed stay, such as the codes of modifiers, AltGr and keys that
+/// complete a bound chord. The code of any other press becomes the lowest code of the same meaning
+/// that is not in use, not bound and, if possible, on the device. A release or repeat has the code
+/// of its press. The result tells that a character was typed, and when, but not which character.
 ///
 /// Keys that are found down together, at opening or after a loss, are listed in the order of their
 /// codes, and this order must not tell anything either. So keys of one meaning share a code. The
 /// code goes up with the last of these keys: no rule asks how many such keys are down.
 ///
-/// Of a keyboard with several nodes, only the inputs that count may be redacted: see ``TwinKeys``.
+/// For a keyboard with several nodes, redact only the inputs that count: see ``TwinKeys``.
 ///
 /// With ``Settings/debounce``, a bounce has the code of the press that it continues, and while a
 /// release may still be followed by a bounce, its code stands for no other key. This needs devices
-/// whose times never step back, as those of the kernel never do.
+/// whose times never step back; the times of the kernel never do.
 public struct Redactor: Sendable {
   private let bindings: Bindings
   private var held = HeldKeys()
@@ -134,8 +134,8 @@ public struct Redactor: Sendable {
   }
 
   /// Replaces the codes. The order of the differences would reveal the codes, so the order changes
-  /// too. Only what decides changes keeps its order: modifiers, bound keys, and the position of
-  /// the first character among them. All releases take effect before the presses.
+  /// too. Only modifiers, bound keys and the position of the first character among them keep their
+  /// order, because they decide the changes. All releases take effect before the presses.
   private mutating func redact(
     _ differences: [KeyDifference], on device: DeviceID, at time: Time
   ) -> [KeyDifference] {
@@ -161,7 +161,7 @@ public struct Redactor: Sendable {
         if isCharacter { firstCharacter = firstCharacter ?? kept.count }
       }
     }
-    // Of the replaced keys only characters decide anything, so all go where the first one was.
+    // Only characters decide anything, so all replaced keys go where the first character was.
     kept.insert(
       contentsOf: replaced.sorted { $0.number < $1.number }, at: firstCharacter ?? kept.count)
     return released.map { KeyDifference(key: $0, isDown: false) }
@@ -198,8 +198,9 @@ public struct Redactor: Sendable {
     }
   }
 
-  /// The key's own code if `keepsCode`. Otherwise the code that it has already or may share, or
-  /// the lowest free code, if possible one that the device has; if none is free, the lowest of all.
+  /// The key's own code if `keepsCode`. Otherwise the first of these codes that exists: the code
+  /// that stands for the key already, the shared code, the lowest free code that the device has,
+  /// the lowest free code, the lowest code.
   ///
   /// - Returns: `nil` if all codes of the key's meaning are bound.
   private func redactedCode(

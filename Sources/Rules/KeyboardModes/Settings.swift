@@ -17,8 +17,8 @@ public struct Settings: Hashable, Sendable {
   public enum ShiftUse: String, CaseIterable, Sendable {
     /// Keys that type a character.
     case characters
-    /// All keys but Shift and AltGr. Each sends `characterTyped`, or takes back a press of Shift.
-    /// So a program that holds Shift down while the state is `on` shifts one key only.
+    /// All keys but Shift and AltGr. Each key sends `characterTyped`, or takes back a press of
+    /// Shift. So a program that holds a virtual Shift while the state is `on` shifts only one key.
     case any
   }
 
@@ -33,9 +33,9 @@ public struct Settings: Hashable, Sendable {
   public var tapTimeout: Duration
   /// A machine whose rules are a table.
   public struct TableMachine: Hashable, Sendable {
-    /// Its name, as in ``Change/machine``.
+    /// The name of the machine, as in ``Change/machine``.
     public let name: Machine
-    /// Its rules.
+    /// The rules of the machine.
     public var table: StateTable
 
     /// The machine of this name, with these rules.

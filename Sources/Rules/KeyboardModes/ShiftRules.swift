@@ -8,7 +8,7 @@ public import StateMachines
 /// | on(since: t0) | capsLock where \|t − t0\| < threshold, else off | off            | off      | s            |
 /// | capsLock      | off                                             | ignored        | ignored  | s            |
 ///
-/// `shiftUsed` takes presses back: s is the state before them. It is ignored in the state s. `on`
+/// `shiftUsed` takes presses back: s is the state before them. The state s ignores the event. `on`
 /// remembers when Shift was pressed, because the next press means capsLock only soon after that.
 /// Because of the absolute value, two keyboards whose timestamps are slightly out of order give the
 /// same result as one keyboard.
@@ -41,7 +41,7 @@ public struct ShiftRules: DrawableRules, Hashable {
     /// `on` has lasted for the timeout, and no key has used it up. The ``Controller`` sends this.
     case timedOut
     /// The Shift key that is down turned out to be part of a shortcut, so its press is taken back:
-    /// the machine returns to this state, the one before the press. The ``Controller`` sends this.
+    /// the machine returns to this state from before the press. The ``Controller`` sends this.
     case shiftUsed(returningTo: State)
 
     /// The name that programs receive.

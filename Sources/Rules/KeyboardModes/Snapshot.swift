@@ -9,7 +9,7 @@ public struct States: Hashable, Sendable {
     /// The time of the change that entered the state; `nil` before the machine's first change.
     public internal(set) var since: Time?
 
-    /// Sets the properties of the same names.
+    /// The state of a machine, entered at `since`.
     public init(_ machine: Machine, _ state: String, since: Time? = nil) {
       (self.machine, self.state, self.since) = (machine, state, since)
     }
@@ -22,7 +22,7 @@ public struct States: Hashable, Sendable {
   /// their names, and the locks.
   public internal(set) var entries: [Entry]
 
-  /// Sets the properties of the same names.
+  /// The states after the change with the number `sequence`.
   public init(sequence: Int64, _ entries: [Entry]) {
     (self.sequence, self.entries) = (sequence, entries)
   }
@@ -59,7 +59,7 @@ extension Controller {
     /// The releases that will send an event.
     public let awaitedReleases: [AwaitedRelease]
 
-    /// Sets the properties of the same names.
+    /// A snapshot of these states; `shift` must be the state that `states` has for Shift.
     public init(
       states: States, shift: ShiftRules.State, shiftFound: Time? = nil,
       awaitedReleases: [AwaitedRelease] = []

@@ -1,7 +1,7 @@
 public import StateMachines
 
-/// Rules that are a table: those of the keyboard machine and of the user's own machines. The states
-/// of the shipped table, ``standard``, say what the input area of a chat program shows.
+/// Rules that are a table. The keyboard machine and the user's own machines have such rules. The
+/// states of the shipped table, ``standard``, say what the input area of a chat program shows.
 ///
 /// States and events are numbers within their table, so that a transition is one array lookup
 /// whatever the size of the table. Programs receive their names.
@@ -33,7 +33,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
   /// The next state for one event in one state, by name.
   public typealias Row = NamedTable.Row
 
-  /// A timeout of the configuration: a state that has lasted this long leads to the next one.
+  /// A timeout of the configuration: a state that has lasted this long leads to the next state.
   public struct Timeout: Hashable, Sendable {
     /// How long the state lasts. Whole microseconds, above zero.
     public let after: Duration
@@ -69,8 +69,8 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
     "prepareToEditText", "prepareToRecord", "editingText", "showingPanel",
   ]
 
-  /// The next state for each event in each state; `nil` where the state ignores the event: the
-  /// record bar has no text field to tap, and a tap elsewhere does not close the bar.
+  /// For each event, the next states in the order of `shippedStates`; `nil` where a state ignores
+  /// the event. The bar that records has no text field, and a tap elsewhere does not close the bar.
   private static let shippedRows: [(event: String, nextStates: [String?])] = [
     (
       "clickSwitchButton",
@@ -102,14 +102,14 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
 
   /// The compiled form of a table, with at most ``maxNames`` states, and at most as many events.
   ///
-  /// - Parameter timeouts: by the names of their states; all names must be the table's.
+  /// - Parameter timeouts: the timeouts by the names of their states, which `table` must have.
   public init(_ table: NamedTable, timeouts: [String: Timeout] = [:]) {
     self.init(
       states: table.states, initial: table.initial, events: table.events, rows: table.rows,
       timeouts: timeouts)
   }
 
-  /// A table of rows that have no faults. This does not check the rows: a check of the shipped ones
+  /// A table of rows that have no faults. This does not check the rows: a check of the shipped rows
   /// would delay the start of every program.
   private init(
     states: [String], initial: String, events: [String], rows: [Row],
@@ -181,7 +181,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
     }
   }
 
-  /// The state in the row of this pair, or `nil` where there is no such row.
+  /// The next state by the row or the timeout for `event`; `nil` if `state` ignores `event`.
   public func next(_ state: State, on event: Event) -> State? {
     if event == .timedOut { return compiledTimeout(of: state)?.next }
     // An event of a larger table may be out of range here; it is ignored.
@@ -189,7 +189,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
     return nextStates[Int(state.number) * namesOfEvents.count + Int(event.number)]
   }
 
-  /// Whether a state has a timeout.
+  /// Whether any state has a timeout.
   public var hasTimeouts: Bool { !timeouts.isEmpty }
 
   /// The timeout of `state`, if it has one.

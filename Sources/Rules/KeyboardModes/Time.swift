@@ -36,7 +36,7 @@ extension Duration {
   }
 
   /// The duration rounded up to a whole microsecond. Times are whole microseconds, so a difference
-  /// of two times is less than the rounded duration exactly if it is less than the given one.
+  /// of two times is less than the rounded duration exactly if it is less than the given duration.
   var roundedUpToMicroseconds: Duration {
     let (seconds, attoseconds) = components
     return .seconds(seconds) + .microseconds((attoseconds + 999_999_999_999) / 1_000_000_000_000)

@@ -1,17 +1,17 @@
-/// Counts one press for a key that a keyboard reports on several of its nodes, as some with N-key
-/// rollover do.
+/// Counts one press for a key that a keyboard reports on several of its nodes, as some keyboards
+/// with N-key rollover do.
 ///
 ///     node 1   P--------R           P: a press, R: a release
-///     node 2     P--------R         its press is less than 20 ms after node 1's
+///     node 2     P--------R         a press less than 20 ms after the press of node 1
 ///     counts   P----------R         all as events of node 1
 ///
 /// Presses of the same key on two nodes of one physical device (``DeviceID/parent``) are one press
 /// if they are less than 20 ms apart. A second press that is found after a loss of events is part
-/// of the first if the first lasts. The press lasts until the key is up on all these nodes, or
-/// until the node whose events count goes away.
+/// of the first press if the key is still down. The press lasts until the key is up on all these
+/// nodes, or until the node whose events count goes away.
 ///
-/// If a node presses the key again while others still hold it, that is a new press; but less than
-/// 20 ms after the node's own release it is a bounce of the switch, and does not count.
+/// If a node presses the key again while other nodes still hold it, that is a new press. But a
+/// press less than 20 ms after the node's own release is a bounce of the switch and does not count.
 public struct TwinKeys: Sendable {
   /// Keyboards that are polled every 8 to 10 ms report the second press up to this much later.
   static let window = Duration.milliseconds(20)
@@ -30,10 +30,10 @@ public struct TwinKeys: Sendable {
 
   private var nodeKeys: [NodeKey] = []
 
-  /// No key is down yet.
+  /// Begins without keys that are down.
   public init() {}
 
-  /// The inputs that replace this one: each press counts once. Redacted recordings have these.
+  /// Returns what replaces `input`: each press counts once. Redacted recordings have these inputs.
   public mutating func take(_ input: Controller.Input) -> [Controller.Input] {
     switch input {
     case .key(let device, let event):
@@ -128,7 +128,8 @@ public struct TwinKeys: Sendable {
     nodeKeys.contains { $0.counted == counted && $0.isDown }
   }
 
-  /// The nodes that hold these keys, which count as keys of `device`; each with those it holds.
+  /// The nodes that hold `keys`, each with the keys that it holds. All `keys` count as keys of
+  /// `device`, but other nodes of the keyboard may hold them.
   func holders(of keys: [KeyCode], on device: DeviceID) -> [(device: DeviceID, keys: [KeyCode])] {
     guard !keys.isEmpty else { return [] }
     let twins = nodeKeys.filter {

@@ -6,7 +6,7 @@
 ///                ^ from here until due, Shift may be lifted for a key, and the switch may bounce
 ///
 /// When another key goes down, a released tap counts before that key acts, unless Shift was lifted
-/// for that key (``LiftedShifts``). A Shift that was lifted for it, or is still down, is no tap.
+/// for that key (``LiftedShifts``). A Shift that was lifted for a key, or is still down, is no tap.
 struct WaitingTap: Sendable {
   private struct Press: Sendable {
     let key: DeviceKey
@@ -19,7 +19,7 @@ struct WaitingTap: Sendable {
   private let wait: Duration
   private var press: Press?
 
-  /// No press waits yet. The settings give the times.
+  /// Begins without a press. `settings` has the timeout of a tap and the debounce interval.
   init(_ settings: Settings) {
     (timeout, wait) = (settings.tapTimeout, max(settings.debounce, LiftedShifts.maxGap))
   }

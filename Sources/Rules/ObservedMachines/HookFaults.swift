@@ -20,8 +20,8 @@ public enum HookFault: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ObservedMachine where R: DrawableRules {
-  /// What is wrong with the callbacks that are registered now. Empty if each can be called, and if
-  /// none misses a step that is probably meant for it.
+  /// What is wrong with the callbacks that are registered now. Empty if each callback can be called
+  /// and no callback misses a step that was probably meant for it.
   public var hookFaults: [HookFault] {
     let arrows = Diagram(of: rules).arrows
     let start = Diagram.Arrow(from: "", to: rules.name(of: rules.initial), event: "")
@@ -40,7 +40,7 @@ extension ObservedMachine where R: DrawableRules {
         HookFault.neverCalled("\(verb)(\(names(of: $0).from ?? names(of: $0).to ?? "a payload"))")
       }
     }
-    // Leaves out callbacks for every state: they do what all states share, such as writing a log.
+    // Callbacks for every state are not checked: they do general work, such as writing a log.
     let stateHooks = (hooks.exits + hooks.entries).filter {
       $0.action != nil && ($0.from ?? $0.to != nil || $0.condition != nil)
     }

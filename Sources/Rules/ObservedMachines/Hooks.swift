@@ -59,7 +59,7 @@ public class Registration {
     isMove = from != to || step.event.map { rules.reenters(step.from, on: $0) } ?? true
   }
 
-  /// Calls the callbacks that are for this step, unless an earlier one ends their registration.
+  /// Calls the callbacks for this step, unless an earlier callback ends their registration.
   @inlinable func call(_ hooks: [Hook<R>]) {
     for hook in hooks
     where (isMove || !hook.isForMovesOnly) && (hook.from ?? from) == from && (hook.to ?? to) == to
@@ -77,8 +77,8 @@ public class Registration {
 @usableFromInline struct NameNumbers<Value> {
   private(set) var texts: [String] = []
   private var numbers: [String: NameNumber] = [:]
-  /// The numbers for values of one byte, such as enumerations without payloads. Without them, each
-  /// step would make the text of a name, which takes a microsecond or two.
+  /// The numbers of values of one byte, by their byte: enumerations without payloads are one byte.
+  /// Without this list, each step would make the text of a name, which takes a microsecond or two.
   @usableFromInline var numbersOfBytes: [NameNumber?] = []
 
   @inlinable mutating func number(of value: Value, _ text: (Value) -> String) -> NameNumber {

@@ -6,7 +6,7 @@ extension ObservedMachine {
     /// Whether the state is left or entered.
     public enum Kind: Sendable { case leaving, entering }
 
-    /// How many changes were before this one in its sequence. If a number is missing, the reader
+    /// How many changes came before this change in the sequence. If a number is missing, the reader
     /// was too slow.
     public let number: Int
     /// `leaving` is about `step.from`, and `entering` about `step.to`.
@@ -29,8 +29,8 @@ extension ObservedMachine where R.State: Sendable {
   /// sequence ends with the machine: when a final state is reached, or when the machine is
   /// deallocated.
   ///
-  /// A reader that is slow skips values, but never the last one, so what it shows is never out of
-  /// date. Every use of this property begins another sequence, for one reader.
+  /// A slow reader skips values, but never the last value, so it always learns the present state.
+  /// Every use of this property begins another sequence, for one reader.
   @inlinable public var states: AsyncStream<R.State> {
     let (states, reader) = AsyncStream.makeStream(
       of: R.State.self, bufferingPolicy: .bufferingNewest(1))
@@ -65,9 +65,9 @@ extension ObservedMachine where R.State: Sendable, R.Event: Sendable {
     return changes
   }
 
-  /// Waits until the machine is in a state with the name of `state`, however short its stay, and
-  /// returns the state as it was entered. Returns `nil` if the machine ends, or the task is
-  /// cancelled, before.
+  /// Waits until the machine is in a state with the name of `state`, or has passed through it, and
+  /// returns that state as it was entered. Returns `nil` if the machine ends first, or if the task
+  /// is cancelled.
   public func wait(
     for state: R.State, isolation: isolated (any Actor)? = #isolation
   ) async -> R.State? {
@@ -96,7 +96,7 @@ extension ObservedMachine {
     if mode == .ended || mode == .new && isFinal { finishReaders() }
   }
 
-  /// Tells the readers, and forgets those that have gone.
+  /// Notifies the readers, and forgets readers that have gone.
   @inlinable func notify(_ kind: Change.Kind?, _ step: Step) {
     if !readers.isEmpty { readers.removeAll { $0.notify(kind, step) } }
   }

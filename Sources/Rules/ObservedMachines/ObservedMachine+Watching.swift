@@ -37,8 +37,8 @@ extension ObservedMachine {
     add(Hook(action), to: \.befores)
   }
 
-  /// Calls `action` before each step from `state`, by `event`, to `next`; `nil` fits any. Only
-  /// names are compared, and the step has the payloads.
+  /// Calls `action` before each step from `state`, by `event`, to `next`; `nil` stands for any
+  /// state or event. Only names are compared; `action` finds the payloads in the step.
   ///
   ///     try machine.before(.locked, on: .coin) { step in … }
   ///     try machine.before(to: .unlocked) { step in … }
@@ -105,7 +105,7 @@ extension ObservedMachine {
     stateNames.number(of: state, rules.name(of:))
   }
 
-  /// The callback. Throws if no step calls it; accepts any callback if the rules cannot be drawn.
+  /// Returns `hook`, or throws if no step calls it. Rules that cannot be drawn accept any callback.
   private func checked(_ hook: Hook<R>) throws(NoSuchStep) -> Hook<R> {
     let names = names(of: hook)
     let arrows = (rules as? any DrawableRules).map { Diagram(of: $0).arrows }
@@ -120,9 +120,9 @@ extension ObservedMachine {
   }
 }
 
-/// A callback was refused, because the rules have no such step, judged by their samples.
+/// The error for a callback that no step would call, judged by the samples of the rules.
 public struct NoSuchStep: Error, Hashable, CustomStringConvertible {
-  /// The names that the callback is for; `nil` for all.
+  /// The names of the two states and of the event that the callback is for; `nil` stands for any.
   public let from, event, to: String?
 
   func fits(_ arrow: Diagram.Arrow) -> Bool {
@@ -130,7 +130,7 @@ public struct NoSuchStep: Error, Hashable, CustomStringConvertible {
       && (to ?? arrow.to) == arrow.to
   }
 
-  /// What the rules do not have.
+  /// A message that names the missing step.
   public var description: String {
     "the rules have no step" + (from.map { " from '\($0)'" } ?? "")
       + (to.map { " to '\($0)'" } ?? "") + (event.map { " on '\($0)'" } ?? "")

@@ -16,8 +16,8 @@ public import StateMachines
 /// 6. the callbacks of `entering`
 /// 7. the sender's result
 ///
-/// Within one number, callbacks are called in the order of their registration. ``states`` tells of
-/// 4, and ``changes(keepingNewest:)`` tells of 1 and 6 after their callbacks. An event that changes
+/// The callbacks of one number are called in the order of their registration. ``states`` reports 4,
+/// and ``changes(keepingNewest:)`` reports 1 and 6, after their callbacks. An event that changes
 /// nothing calls only the sender's result. A step between two states of the same name changes a
 /// payload, not the state: 1 and 6 do not happen, unless the rules say that the step re-enters.
 ///
@@ -37,7 +37,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     /// ``ObservedMachine/start()``, where `from` and `to` are both the first state.
     public let event: R.Event?
 
-    /// Sets the properties of the same names.
+    /// A step from one state to another, caused by `event`.
     @inlinable
     public init(from: R.State, to: R.State, event: R.Event?) {
       (self.from, self.to, self.event) = (from, to, event)
@@ -97,7 +97,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   deinit { finishReaders() }
 
   /// Tells the callbacks that the present state is entered. Call it once, before the first event;
-  /// without it, nothing tells of the first state. A machine that has begun ignores the call.
+  /// otherwise no callback learns of the first state. A machine that has begun ignores the call.
   public func start() {
     guard mode == .new else { return }
     mode = .busy
@@ -172,7 +172,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     if rules.isFinal(current) { end() }
   }
 
-  /// Notes that the machine is in a final state.
+  /// Ends the machine and its sequences, because the state is final.
   @usableFromInline func end() {
     mode = .ended
     finishReaders()

@@ -29,8 +29,8 @@ extension DrawableRules {
   /// A shortest path for each arrow of the diagram, in the diagram's order, and a fault for each
   /// arrow that no sequence of the samples takes.
   ///
-  /// - Parameter limit: how many different states to visit. States differ if their descriptions do;
-  ///   only machines with many payloads have 10,000.
+  /// - Parameter limit: how many different states to visit at most. States differ if their
+  ///   descriptions differ; only machines with many payloads have 10,000 states.
   public func shortestPaths(
     visiting limit: Int = 10_000
   ) -> (paths: [Path<Self>], faults: [RulesFault]) {

@@ -8,8 +8,8 @@ extension DrawableRules {
   ///   - walks: how many sequences to send, each to a new machine.
   ///   - events: how many events each sequence has.
   ///   - generator: the source of randomness; an equal generator finds the same faults.
-  /// - Returns: for each step that is not drawn, from one state to another by one event, the
-  ///   shortest of the walks that end with it.
+  /// - Returns: the shortest walk to each undrawn step. Steps between the same two states by the
+  ///   same event count as one step.
   public func faults(
     ofRandomWalks walks: Int = 100, events: Int = 50,
     using generator: inout some RandomNumberGenerator
@@ -30,8 +30,8 @@ extension DrawableRules {
     return found.map { .undrawnStep(from: $0.from, to: $0.to, afterEvents: $0.events) }
   }
 
-  /// A step that the diagram does not have, at the end of a walk; `events` are those that were not
-  /// ignored.
+  /// A step that the diagram does not have, at the end of a walk; `events` are the events of the
+  /// walk that were not ignored.
   private typealias UndrawnStep = (from: String, to: String, events: [String])
 
   private func undrawnStep(

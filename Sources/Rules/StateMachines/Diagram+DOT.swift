@@ -1,11 +1,11 @@
 extension Diagram {
   /// The diagram in the DOT language of Graphviz.
   ///
-  /// Each label is a node between the two halves of its arrow. Graphviz would place the label of an
-  /// edge beside it, perhaps nearer to another edge.
+  /// The label of an arrow between two states is a node in the middle of the arrow. Graphviz would
+  /// place an ordinary label beside its edge, perhaps nearer to another edge.
   public var dot: String {
     var names = Set(states)
-    // A name that no other node has, for a node that is not a state.
+    // Returns a unique name, made from `name`, for a node that is not a state.
     func node(_ name: String) -> String {
       let isTaken = !names.insert(name).inserted
       return isTaken ? node("\(name)_") : name
@@ -30,8 +30,8 @@ extension Diagram {
       let (from, to) = (quoted(edge.from), quoted(edge.to))
       let text = edge.labels.map(escaped).joined(separator: "\\n")
       if edge.from == edge.to {
-        // Empty lines around the label keep Graphviz from drawing the arrow across its letters. The
-        // last line counts only with a space in it.
+        // Empty lines around the label keep Graphviz from drawing the arrow across the letters.
+        // Graphviz ignores the last line unless it has a space.
         lines.append("  \(from) -> \(to) [label=\"\\n\(text)\\n \"]")
         continue
       }

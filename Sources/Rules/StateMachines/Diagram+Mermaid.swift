@@ -28,8 +28,8 @@ extension Diagram {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Keywords of some version of Mermaid, and names that every object of JavaScript has, in lower
-  /// case.
+  /// Words that cannot be identifiers, in lower case: keywords of some version of Mermaid, and
+  /// properties that every JavaScript object has.
   private static let reserved: Set = [
     "accdescr", "acctitle", "class", "classdef", "click", "constructor", "default", "direction",
     "end", "hasownproperty", "hide", "href", "isprototypeof", "note", "propertyisenumerable",
@@ -45,8 +45,8 @@ extension Diagram {
     return "s\(states.firstIndex(of: state) ?? states.count)"
   }
 
-  /// Escapes the characters that end a label, or that could begin a tag, an entity, a formula, a
-  /// comment or emphasis in it.
+  /// Escapes characters that could end a label, or begin a tag, an entity, a formula, a comment or
+  /// emphasis.
   private func escaped(_ text: String) -> String {
     let parts = text.split(separator: "<", omittingEmptySubsequences: false).map { part in
       String(part).escaped { scalar in
@@ -56,7 +56,7 @@ extension Diagram {
         }
       }
     }
-    // Before a space, "<" begins no tag, and the text of the diagram is easier to read with it.
+    // A "<" before a space begins no tag. It stays, because "#60;" is harder to read.
     return parts.dropFirst().reduce(parts[0]) { $0 + ($1.first == " " ? "<" : "#60;") + $1 }
   }
 }

@@ -1,10 +1,10 @@
 /// The picture of a machine, computed from its transition function, so that it cannot be out
 /// of date.
 ///
-/// An arrow is drawn wherever a sample of an event leads from one state to another. Its conditions
-/// are shown only where they decide: where states of one name, or samples of one event, do
-/// different things. Everything is in the order of the rules, so the same rules always give
-/// the same text.
+/// Each event that a state does not ignore has an arrow. The arrow shows a condition only if the
+/// condition decides: if states of one name, or samples of one event, differ in the next state.
+/// States and events have the order of `states` and `samples` in the rules, so the same rules
+/// always give the same text.
 public struct Diagram: Hashable, Sendable {
   /// One event's transition from one state.
   public struct Arrow: Hashable, Sendable {
@@ -17,7 +17,7 @@ public struct Diagram: Hashable, Sendable {
     /// The condition on the payloads of the state and of the event, and the delay of a timeout;
     /// `nil` if neither matters.
     public let condition: String?
-    /// Whether the state, which is the same before and after the event, is left and entered again.
+    /// Whether an arrow from a state to itself leaves the state and enters it again.
     public let reenters: Bool
 
     /// The arrow of `event` from one state to another, under `condition`.
@@ -28,7 +28,8 @@ public struct Diagram: Hashable, Sendable {
       (self.condition, self.reenters) = (condition, reenters)
     }
 
-    /// The event, its condition in brackets, and whether it re-enters: `shiftPressed [< 500 ms]`.
+    /// The event, the condition in brackets, and whether the arrow re-enters its state, such as
+    /// `shiftPressed [< 500 ms]`.
     public var label: String {
       event + (condition.map { " [\($0)]" } ?? "") + (reenters ? " (re-enters)" : "")
     }
@@ -54,7 +55,7 @@ public struct Diagram: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - finalStates: in any order; names that are not among `states` are ignored.
-  ///   - acceptingStates: likewise.
+  ///   - acceptingStates: in any order; names that are not among `states` are ignored.
   public init(
     states: [String], initial: String, arrows: [Arrow], finalStates: [String] = [],
     acceptingStates: [String] = []
@@ -69,7 +70,7 @@ public struct Diagram: Hashable, Sendable {
     self.init(of: machine.rules, current: machine.stateName)
   }
 
-  /// The diagram of `rules`, with the state named `current` highlighted, if there is one.
+  /// The diagram of `rules`. If a state has the name `current`, the diagram highlights the state.
   public init<R: DrawableRules>(of rules: R, current: String? = nil) {
     self.init(
       states: rules.stateNames, initial: rules.name(of: rules.initial),

@@ -9,11 +9,11 @@ public protocol DrawableRules<State, Event>: Rules {
   /// can decide what an event does.
   var states: [State] { get }
 
-  /// Every event, with a payload for each different effect.
+  /// Samples of all events. An event whose payload decides its effect has a sample for each effect.
   var samples: [Sample<Event>] { get }
 
-  /// The condition, such as `the last article`, that tells `state` from others of its name, if the
-  /// payload can decide what an event does; otherwise `nil`, as by default.
+  /// The condition that tells `state` from other states of the same name, such as `the last
+  /// article`; `nil` if the payload never decides what an event does. The default is `nil`.
   func condition(of state: State) -> String?
 
   /// How long `state` has to last to cause `event`; `nil` if time does not cause it. The default is
@@ -29,7 +29,7 @@ public struct Sample<Event> {
   /// An event with this effect.
   public let event: Event
 
-  /// A sample that represents all events of its name, or those for which `condition` holds.
+  /// A sample that represents all events of its name, or only the events that meet `condition`.
   public init(_ event: Event, where condition: String? = nil) {
     self.event = event
     self.condition = condition
@@ -39,27 +39,27 @@ public struct Sample<Event> {
 extension Sample: Sendable where Event: Sendable {}
 
 extension DrawableRules where State: CaseIterable {
-  /// All cases.
+  /// By default, all cases of the enumeration.
   public var states: [State] { Array(State.allCases) }
 }
 
 extension DrawableRules where Event: CaseIterable {
-  /// All cases.
+  /// By default, a sample of each case, without a condition.
   public var samples: [Sample<Event>] { Event.allCases.map { Sample($0) } }
 }
 
 extension DrawableRules where Self: TimedRules {
-  /// The timeout of the state, if that causes the event.
+  /// The timeout of the state, if that timeout sends the event.
   public func delay(of event: Event, in state: State) -> Duration? {
     timeout(of: state).flatMap { name(ofEvent: $0.event) == name(ofEvent: event) ? $0.after : nil }
   }
 }
 
 extension DrawableRules {
-  /// None.
+  /// By default, no state has a condition.
   public func condition(of state: State) -> String? { nil }
 
-  /// None.
+  /// By default, time causes no event.
   public func delay(of event: Event, in state: State) -> Duration? { nil }
 
   /// The names of the states, each once, in their order.

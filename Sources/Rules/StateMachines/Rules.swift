@@ -18,7 +18,7 @@
 public protocol Rules<State, Event>: Sendable {
   /// The conditions that the machine can be in. A payload may be anything, even an `any Error`,
   /// because payloads are not compared: states of one name count as the same state. If states are
-  /// not `Sendable`, one actor keeps the machine to itself.
+  /// not `Sendable`, only one actor can use the machine.
   associatedtype State
   /// The past facts that the machine reacts to. Time, where it matters, is in the payload.
   associatedtype Event
@@ -45,8 +45,8 @@ public protocol Rules<State, Event>: Sendable {
   /// The name of an event, without its payload. The default is as for ``name(of:)``.
   func name(ofEvent event: Event) -> String
 
-  /// Whether the step of `event` from `state` to a state of the same name leaves the state and
-  /// enters it again, so that the work of the state begins anew. By default no step does.
+  /// Whether `event`, if it leads to a state of the same name, leaves `state` and enters it again.
+  /// The work of the state then begins anew. By default, no event re-enters a state.
   func reenters(_ state: State, on event: Event) -> Bool
 
   /// The states in which the machine ends. No event leaves them. By default there are none.

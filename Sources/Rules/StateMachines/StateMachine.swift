@@ -21,7 +21,7 @@ public struct StateMachine<R: Rules>: RunningMachine {
   /// The rules that decide the next state. They never change.
   public let rules: R
 
-  // Apart from `state`, because inlinable code cannot use the setter of a `private(set)` property.
+  // Stored beside `state`: inlinable code cannot use the setter of a `private(set)` property.
   @usableFromInline var current: R.State
 
   /// The state that the machine is in.
@@ -41,7 +41,7 @@ public struct StateMachine<R: Rules>: RunningMachine {
     current = state
   }
 
-  /// Takes one event, and returns the transition; `nil` if it was ignored and nothing changed.
+  /// Takes one event, and returns the transition; `nil` if the state ignored the event.
   @discardableResult @inlinable
   public mutating func take(_ event: R.Event) -> Transition? {
     guard let next = rules.next(current, on: event) else { return nil }
@@ -84,9 +84,9 @@ extension RunningMachine {
 }
 
 extension RunningMachine where R: DrawableRules {
-  /// The names of the states that an event can enter from the present one, in the order of the
-  /// rules. Payloads do not matter: what one allows counts for all. A step that changes only a
-  /// payload, and does not re-enter, enters nothing.
+  /// The names of the states that an event can enter from the present state, in the order of
+  /// `stateNames`. An event that one payload of the present state allows counts for all payloads. A
+  /// step that changes only a payload, and does not re-enter, enters no state.
   public var nextStates: [String] {
     let arrows = rules.arrows(fromStatesNamed: stateName)
     let entered = Set(arrows.filter { $0.from != $0.to || $0.reenters }.map(\.to))

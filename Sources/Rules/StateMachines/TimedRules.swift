@@ -1,17 +1,17 @@
 /// Rules whose states may have a timeout, which sends an event.
 public protocol TimedRules<State, Event>: Rules {
-  /// How long `state` may last, above zero, and the event that is then sent; `nil` if it may last
-  /// for ever.
+  /// How long `state` may last, above zero, and the event that is then sent; `nil` if the state may
+  /// last for ever.
   func timeout(of state: State) -> (after: Duration, event: Event)?
 }
 
-/// A state machine in which time passes: the time of the caller's clock, or of a test.
+/// A state machine with timeouts. The caller passes the time, from a clock or from a test.
 ///
-/// Times must not go back. A timeout ends at its own time, before an event of the same time.
+/// Times must not go back. A timeout is taken with its own time, and before an event of that time.
 public struct TimedMachine<R: TimedRules, Instant: InstantProtocol>: RunningMachine
 where Instant.Duration == Duration {
   private var machine: StateMachine<R>
-  /// When the present state was entered; `nil` if its timeout is over and has entered no state.
+  /// When the present state was entered; `nil` once its timeout has passed and entered no state.
   private var entered: Instant?
 
   /// A machine that enters its initial state, or `state`, at this time.

@@ -17,7 +17,7 @@ public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
   /// The states in which the machine comes to its end.
   public let finalStates: [State]
 
-  /// The accepting states.
+  /// The states in which the machine accepts what it was sent.
   public let acceptingStates: [State]
 
   @usableFromInline let function: @Sendable (State, Event) -> State?
@@ -38,7 +38,7 @@ public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
     (function, isReentry) = (next, reenters)
   }
 
-  /// What the closure returns.
+  /// What the closure `next` returns.
   @inlinable
   public func next(_ state: State, on event: Event) -> State? { function(state, event) }
 

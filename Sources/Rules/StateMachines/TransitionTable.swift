@@ -30,15 +30,15 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   public enum Fault: Error, Equatable {
     /// Both rows are for the same state and event, so the machine would not be deterministic.
     case twoRows(Row, Row)
-    /// The row names a state that is not among the table's.
+    /// The row names a state that is not among the states of the table.
     case unknownState(State, in: Row)
-    /// The row names an event that is not among the table's.
+    /// The row names an event that is not among the events of the table.
     case unknownEvent(Event, in: Row)
     /// Two states have the same name, so names could not tell them apart.
     case sameName(State, State)
-    /// The initial state is not among the table's.
+    /// The initial state is not among the states of the table.
     case unknownInitialState(State)
-    /// A final or an accepting state is not among the table's.
+    /// This final or accepting state is not among the states of the table.
     case unknownFinalState(State)
     /// No sequence of events leads to this state.
     case unreachableState(State)
@@ -70,7 +70,7 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   public let initial: State
   /// The states in which the machine comes to its end.
   public let finalStates: [State]
-  /// The accepting states.
+  /// The states in which the machine accepts what it was sent.
   public let acceptingStates: [State]
   /// Every event, in the given order; by default in the order of the rows.
   public let events: [Event]
@@ -141,13 +141,13 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     }
   }
 
-  /// The state in the row of this pair, or `nil` where there is no such row.
+  /// The next state in the row for this state and event, or `nil` if the table has no such row.
   @inlinable
   public func next(_ state: State, on event: Event) -> State? {
     nextStates[Pair(state, event)]
   }
 
-  /// Whether the row of this pair re-enters its state.
+  /// Whether the row for this state and event re-enters the state.
   public func reenters(_ state: State, on event: Event) -> Bool {
     rows.contains { $0.reenters && $0.state == state && $0.event == event }
   }
