@@ -8,8 +8,8 @@ extension Configuration {
   /// equal configuration.
   public var yaml: String { lines.map { "\($0)\n" }.joined() }
 
-  /// The lines of ``yaml`` for these files together. If a line's setting is from some of the files,
-  /// the line ends in a comment with the names of these files.
+  /// The lines of ``yaml`` for the merged files. If the setting of a line comes from files, not
+  /// from the defaults, a comment at the end of the line names these files.
   ///
   /// - Parameter warn: receives the warnings; see ``init(merging:warn:)``.
   public static func annotatedYAML(
@@ -71,7 +71,7 @@ extension Configuration {
       + section("    rows:", rowLines(of: table, allStates: false).map { "      \($0)" })
   }
 
-  /// The lines for the rows of a table, below the names of their states.
+  /// The lines for the rows of a table, grouped by state below the state's name.
   ///
   /// - Parameter allStates: whether states without a row have a line, too.
   private func rowLines(of table: StateTable, allStates: Bool) -> [String] {
@@ -87,7 +87,7 @@ extension Configuration {
     }
   }
 
-  /// The user's own machines.
+  /// The lines for the user's own machines.
   private var machineLines: [String] {
     let machines = settings.machines.enumerated().dropFirst().flatMap { index, machine in
       let table = machine.table
@@ -116,7 +116,7 @@ extension Configuration {
       })
   }
 
-  /// A mapping with these lines below its key.
+  /// The key with these lines below it; the key with `{}` if there are no lines.
   private func section(_ key: String, _ lines: [String]) -> [String] {
     lines.isEmpty ? ["\(key) {}"] : [key] + lines
   }

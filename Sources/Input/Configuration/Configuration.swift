@@ -21,10 +21,10 @@ public struct Configuration: Hashable, Sendable {
   /// The rules that decide which devices are followed.
   public var devices = DeviceRules()
 
-  /// Which LEDs of the devices show which states.
+  /// The rules that decide which LEDs show which states.
   public var leds = LEDRules()
 
-  /// Where the service looks for its file.
+  /// The path of the service's configuration file.
   public static let systemPath = "/etc/keymoded/keymoded.yaml"
 
   /// The default settings, which apply if there is no file.
@@ -49,15 +49,16 @@ public struct Configuration: Hashable, Sendable {
 
   /// Merges files, and throws the errors in them.
   ///
-  /// - Parameter warn: without errors, receives the first ``ConfigurationErrors/maxErrors``
-  ///   warnings, a line each: about valid settings that the user probably did not mean.
+  /// - Parameter warn: receives warnings about valid settings that the user probably did not mean,
+  ///   a line each: at most ``ConfigurationErrors/maxErrors``, and none if there are errors.
   public init(
     merging files: [ConfigurationText], warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) {
     self = try Self.read(files, warn: warn).configuration
   }
 
-  /// The configuration in these files, and its merged YAML: `nil` if all files are empty.
+  /// The configuration in these files, and the root of the merged YAML. `root` is `nil` if all
+  /// files are empty.
   static func read(
     _ files: [ConfigurationText], warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) -> (configuration: Configuration, root: Node?) {
@@ -71,7 +72,8 @@ public struct Configuration: Hashable, Sendable {
       }
     }
     let root = Node.merged(roots)
-    // If one file is not YAML, the names that it adds would be reported as unknown in the others.
+    // Reads nothing if a file is not YAML: the names that this file adds would be reported as
+    // unknown in other files.
     if let root, reader.faults.isEmpty { reader.read(root) }
     guard reader.faults.isEmpty else { throw ConfigurationErrors(files, reader.faults) }
     for warning in reader.warnings.sortedPrefix(ConfigurationErrors.maxErrors) {

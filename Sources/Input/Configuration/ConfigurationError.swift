@@ -2,11 +2,11 @@ public import Terminal
 
 /// An error in a configuration, with its position.
 public struct ConfigurationError: Error, Hashable, TerminalTextConvertible {
-  /// The name of the file.
+  /// The name of the file, as messages show it.
   public let file: String
   /// The position; `nil` if the error concerns the whole file.
   public let mark: Mark?
-  /// What is wrong, in words.
+  /// The description of the error, without its position.
   public let message: String
   /// The line of the file, and a mark below the wrong text; `nil` if the line cannot be shown.
   let excerpt: TerminalText?
@@ -20,7 +20,7 @@ public struct ConfigurationError: Error, Hashable, TerminalTextConvertible {
 
 /// The errors in a configuration, in the order of its files; never empty.
 public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
-  /// The most errors that are reported; further ones are only counted.
+  /// The maximum number of errors that are reported. Further errors are only counted.
   public static let maxErrors = 20
 
   /// The first errors, at most ``maxErrors``.
@@ -62,10 +62,10 @@ public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
 }
 
 extension Mark {
-  /// The longest line of an excerpt, in bytes: it should fit into a terminal.
+  /// The maximum length of a line in an excerpt, in bytes, so that the line fits into a terminal.
   private static let longestLine = 120
 
-  /// The line, and a mark below this part of it; `nil` for a line that is empty, too long, or has
+  /// The line, and a mark below the wrong text. `nil` if the line is empty, is too long, or has
   /// characters that may be wider or narrower than others.
   func excerpt(of lines: [Substring]) -> TerminalText? {
     // Checks the length first: a line may have 1 MiB, and searching it for each error takes long.
@@ -80,8 +80,8 @@ extension Mark {
   }
 }
 
-/// An error or a warning about a file. A file can have one for each value, and a message may need a
-/// search for a similar name. So a message is made only when it is reported.
+/// An error or a warning about a file. A file can have a fault in each value, and a message may
+/// need a search for a similar name. So a message is made only when it is reported.
 struct Fault {
   let mark: Mark
   let message: () -> String

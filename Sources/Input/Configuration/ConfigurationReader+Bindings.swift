@@ -30,8 +30,8 @@ extension ConfigurationReader {
   /// Reads the bindings of the machine with this index. Its table must be in the settings already.
   ///
   /// - Parameters:
-  ///   - kind: what messages call the events of the machine.
-  ///   - first: the first file in which unknown names are errors.
+  ///   - kind: the word for an event of the machine in messages, such as `event of talk`.
+  ///   - first: the index of the first file in which unknown names are errors.
   mutating func readBindings(
     _ bindings: Node, of machine: Int, each kind: String, since first: Int = 0
   ) {
@@ -52,7 +52,7 @@ extension ConfigurationReader {
       guard let (chord, timing) = bind(node, to: event, of: machine, named) else { continue }
       bound.append((chord, timing, event, node.mark))
     }
-    // Whether a warning is due depends on all bindings.
+    // A warning depends on all bindings, so warnings come after the last binding.
     for binding in bound where binding.timing == .release {
       warnOfRelease(by: binding, of: machine)
     }
@@ -63,7 +63,7 @@ extension ConfigurationReader {
 
   /// Binds the chord of `node`, and returns it with its timing; `nil` after an error.
   ///
-  /// - Parameter named: the events that the files bind. All others have their default chords.
+  /// - Parameter named: the events that the files bind. All other events have their default chords.
   private mutating func bind(
     _ node: Node, to event: StateTable.Event, of machine: Int, _ named: [StateTable.Event]
   ) -> (Chord, Timing)? {

@@ -55,7 +55,8 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// The state that a value names; `nil` after an error. `isOwn`: the machine is the user's own.
+  /// The state that a value names; `nil` after an error. `isOwn` tells whether the machine is the
+  /// user's own.
   mutating func state(_ node: Node, among states: [String], isOwn: Bool = false) -> String? {
     guard let name = scalar(node) else { return nil }
     if states.contains(name) { return name }
@@ -66,7 +67,7 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// The shipped names, then those in `list`. Reports invalid names, and those in `taken`.
+  /// The shipped names, then the names in `list`. Reports names that are invalid or in `taken`.
   private mutating func names(
     _ list: Node?, _ what: String, shipped: [String], taken: [String]
   ) -> [Name] {
@@ -116,7 +117,7 @@ extension ConfigurationReader {
       }
   }
 
-  /// The shipped rows, then those in `node`; and the timeout of each state that has one.
+  /// The shipped rows, then the rows in `node`, and the timeouts by the names of their states.
   private mutating func rows(
     _ node: Node?, _ states: [String], _ events: [String], shipped: [StateTable.Row]
   ) -> ([StateTable.Row], [String: StateTable.Timeout]) {
@@ -144,7 +145,7 @@ extension ConfigurationReader {
     return (rows, timeouts)
   }
 
-  /// The rows of one state by events, and its row by time, such as `after 10m: silent`.
+  /// Separates a state's rows by events from its row by time, such as `after 10m: silent`.
   mutating func rowsByEvents(
     _ node: Node, _ states: [String], isOwn: Bool = false
   ) -> (byEvents: Node, timeout: StateTable.Timeout?) {

@@ -111,7 +111,8 @@ struct ConfigurationReader {
     return patterns
   }
 
-  /// Switches bounce for a shorter time, and people take longer from a release to the next press.
+  /// The maximum debounce time. Switches bounce for a shorter time, and people take longer from a
+  /// release to the next press.
   private static let longestDebounce = Duration.milliseconds(100)
 
   private mutating func readDebounce(_ node: Node) {
@@ -160,8 +161,9 @@ extension ConfigurationReader {
   ///
   /// - Parameters:
   ///   - what: the name of the mapping in messages.
-  ///   - kind: what its names are: setting, state or event.
-  ///   - first: the first file in which unknown names are errors; earlier files may have them.
+  ///   - kind: the word for a name of the mapping in messages: setting, state or event.
+  ///   - first: the index of the first file in which unknown names are errors. Earlier files may
+  ///     have unknown names: a later table has replaced the tables that defined them.
   mutating func members(
     of node: Node, _ what: String, known: [String], each kind: String = "setting",
     since first: Int = 0
@@ -211,7 +213,7 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// Whether a value is `yes` or `true`; anything but these, `no` and `false` is an error.
+  /// Whether a value is `yes` or `true`. Any value but `yes`, `true`, `no` and `false` is an error.
   mutating func isTrue(_ node: Node) -> Bool {
     guard let text = scalar(node) else { return false }
     if !["yes", "no", "true", "false"].contains(text) {

@@ -6,13 +6,13 @@ import Terminal
 public struct ConfigurationText: Hashable, Sendable {
   /// The name of the file in messages.
   public let name: String
-  /// The text.
+  /// The text of the file, without a byte order mark.
   public let bytes: [UInt8]
 
-  /// The largest size of all files of a configuration together, in bytes.
+  /// The maximum size of a configuration, in bytes: the sum over all its files.
   public static let sizeLimit = 1 << 20
 
-  /// How many drop-ins a file may have.
+  /// The maximum number of drop-ins of a file.
   public static let maxDropIns = 100
 
   /// The file with this name and text; drops the byte order mark of Windows.
@@ -29,7 +29,8 @@ public struct ConfigurationText: Hashable, Sendable {
   /// Throws if a file cannot be read, if there are more drop-ins than ``maxDropIns``, or if all
   /// files together are larger than ``sizeLimit``.
   ///
-  /// - Parameter mayWait: whether the file may be one that the call waits for, such as a pipe.
+  /// - Parameter mayWait: whether `path` may be a file for which the call has to wait, such as a
+  ///   pipe.
   public static func withDropIns(
     at path: String?, mayWait: Bool = false
   ) throws(ConfigurationErrors) -> [ConfigurationText] {

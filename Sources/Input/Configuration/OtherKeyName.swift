@@ -4,9 +4,10 @@ import Keyboards
 /// Names that a configuration cannot use for keys, but that errors explain: the legends of other
 /// languages' keyboards, and the keysyms of xkb where they differ from the kernel's names.
 enum OtherKeyName {
-  /// The short name of the key that `name` means; `nil` if that is unknown.
+  /// The short name of the key that `name` means; `nil` if `name` is unknown.
   ///
-  /// - Parameter isModifier: whether only a modifier can be meant.
+  /// - Parameter isModifier: whether `name` stands before another key, where only a modifier is
+  ///   valid.
   static func shortName(for name: String, isModifier: Bool) -> String? {
     let folded = name.lowercased().filter { $0 != "_" }
     if let modifier = modifiers[folded] { return modifier }
@@ -16,7 +17,7 @@ enum OtherKeyName {
     }
     guard folded.hasPrefix("xf86") else { return keys[folded] }
     let rest = String(folded.dropFirst(4))
-    // Behind this prefix, most of xkb's names are the kernel's.
+    // After `XF86`, most names of xkb equal names of the kernel.
     return keysyms[rest] ?? KeyCode(writtenAs: rest)?.shortName
   }
 
@@ -42,7 +43,7 @@ enum OtherKeyName {
     BTN_LEFT=mouse1,leftclick BTN_MIDDLE=mouse2,middleclick BTN_RIGHT=mouse3,rightclick
     """)
 
-  /// The names of xkb behind `XF86`, by the rules that desktops use for evdev.
+  /// The names of xkb after `XF86`. Source: xkb's rules for evdev, which desktops use.
   private static let keysyms = table(
     """
     Mute=audiomute Mic_Mute=audiomicmute Volume_Up=audioraisevolume Volume_Down=audiolowervolume

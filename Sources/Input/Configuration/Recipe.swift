@@ -19,7 +19,7 @@ public struct Recipe: Sendable {
     }
   }
 
-  /// What the recipe does: the first sentence of the comment at its beginning.
+  /// The purpose of the recipe: the first sentence of the comment at the beginning of its file.
   public var summary: String {
     let comment = text.split(separator: "\n").prefix { $0.hasPrefix("#") }
       .map { $0.drop { "# ".contains($0) } }.joined(separator: " ")
@@ -37,7 +37,7 @@ public struct Recipe: Sendable {
 
   /// The text in which `key` replaces the recipe's own key, in comments too. If either key is
   /// `nil`, the text stays as it is. A chord also replaces an `Any+` before the own key; a single
-  /// key leaves it there.
+  /// key leaves the `Any+` there.
   public func text(with key: String?) -> String {
     guard let key, let own = self.key else { return text }
     func isInName(_ character: Character?) -> Bool {
@@ -57,7 +57,7 @@ public struct Recipe: Sendable {
 
   /// The name of the key or chord that is written as `key`.
   ///
-  /// - Throws: an error if no configuration can bind `key`, or if it also has a timing.
+  /// - Throws: an error if no configuration can bind `key`, or if `key` includes a timing.
   public static func name(ofKey key: String) throws(UsageError) -> String {
     guard ChordText(key).rest.isEmpty else {
       throw UsageError("'\(key)' is neither a key, such as F9, nor a chord, such as Ctrl+Space")
@@ -82,8 +82,8 @@ extension String {
 }
 
 extension ConfigurationText {
-  /// What ``withDropIns(at:mayWait:)`` would return if the drop-in `name` had this text. `nil` is a
-  /// drop-in that does not exist.
+  /// The files that ``withDropIns(at:mayWait:)`` would return if the drop-in `name` had this text.
+  /// If `text` is `nil`, the drop-in does not exist.
   public static func withDropIns(
     at path: String?, if name: String, had text: String?
   ) throws(ConfigurationErrors) -> [ConfigurationText] {

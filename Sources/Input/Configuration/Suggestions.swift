@@ -32,7 +32,7 @@ func colonHint(_ text: String) -> String {
   text.utf8.contains(UInt8(ascii: ":")) ? "; a space must follow ':'" : ""
 }
 
-/// Where a setting or an event belongs, such as `'keyboard:'`; `nil` for any other name.
+/// The section of a setting or an event, such as `'keyboard:'`; `nil` for any other name.
 private func section(of name: String) -> String? {
   switch name {
   case _ where SettingNames.shift.contains(name): "'shift:'"
@@ -44,10 +44,11 @@ private func section(of name: String) -> String? {
   }
 }
 
-/// The message about an unknown key, with the most similar name, if there is one: a kernel's name
-/// such as `KEY_DOT` if `name` looks like one, otherwise a short name.
+/// The message about an unknown key. It may suggest the most similar name: a kernel's name such as
+/// `KEY_DOT` if `name` has that form, otherwise a short name.
 ///
-/// - Parameter isModifier: whether only a modifier can be meant, as before another key.
+/// - Parameter isModifier: whether `name` stands before another key, where only a modifier is
+///   valid.
 func unknownKey(_ name: String, isModifier: Bool = false) -> String {
   guard name.count != 1 else {
     let key = KeyCode(character: Character(name))

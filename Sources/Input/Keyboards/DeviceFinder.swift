@@ -8,7 +8,8 @@ final class DeviceFinder {
   struct Node {
     /// Its path, such as `/dev/input/event3`.
     let path: String
-    /// The kind that udev assigned; `nil` without udev: then only the opened device tells its kind.
+    /// The kind that udev assigned; `nil` without udev, because only the opened device tells its
+    /// kind then.
     let kind: DeviceKind?
     /// Whether udev's rules exclude the node: by the property `KEYMODED_IGNORE`, or by a seat other
     /// than `seat0`.
@@ -29,7 +30,7 @@ final class DeviceFinder {
     }
   }
 
-  /// The folder of the nodes, and a file that exists while udev runs.
+  /// `nodes` is the folder of the nodes. `udevControl` is a file that exists while udev runs.
   struct Paths {
     var nodes = "/dev/input"
     var udevControl = "/run/udev/control"
@@ -40,8 +41,8 @@ final class DeviceFinder {
     case folder(FolderMonitor)
   }
 
-  /// How long after the first report the nodes are listed: nodes that appear together need one
-  /// listing.
+  /// The delay from the first report to the listing of the nodes, so that nodes that appear
+  /// together need only one listing.
   private static let listingDelay = Duration.milliseconds(10)
 
   private let backend: Backend

@@ -1,7 +1,7 @@
 import KeyboardModes
 import System
 
-/// What an input device is, as udev's `input_id` classifies it; a device can be more than one.
+/// The kinds of an input device, as udev's `input_id` classifies it. A device can have several.
 ///
 /// Source of the numbers: `udev-builtin-input_id.c` of systemd and `linux/input-event-codes.h`.
 struct DeviceKind: OptionSet, Hashable {
@@ -9,8 +9,8 @@ struct DeviceKind: OptionSet, Hashable {
 
   /// It has a keyboard's keys: `ID_INPUT_KEYBOARD`.
   static let keyboard = DeviceKind(rawValue: 1)
-  /// It has some keys, such as the one for dictation, which come on a node of their own:
-  /// `ID_INPUT_KEY`. The buttons of a mouse are not keys.
+  /// It has some keys, such as a dictation key that has a node of its own: `ID_INPUT_KEY`. The
+  /// buttons of a mouse are not keys.
   static let keys = DeviceKind(rawValue: 2)
   /// It is a mouse, a touchpad or a pointing stick: `ID_INPUT_MOUSE`, `ID_INPUT_TOUCHPAD`,
   /// `ID_INPUT_POINTINGSTICK`.
@@ -27,7 +27,7 @@ struct DeviceKind: OptionSet, Hashable {
     }
   }
 
-  /// The kind as the device describes itself, if udev does not run or the user named the path.
+  /// The kind that the device's description gives, if udev does not run or the user named the path.
   /// Keyboards and keys are as in udev. A pointer has a button of a mouse, but no button of a
   /// tablet or a game pad. Its axes do not matter, because only its buttons are followed.
   init(_ device: DeviceDescription) {

@@ -1,14 +1,14 @@
 import KeyboardModes
 
-/// What a device is followed for.
+/// The purpose for which a device is followed.
 public enum DeviceRole: Hashable, Sendable {
-  /// All keys of a whole keyboard, and its buttons: the receivers of some sets of keyboard and
-  /// mouse have both on one node.
+  /// All keys and buttons of a whole keyboard. Some receivers have a keyboard and a mouse on one
+  /// node.
   case keyboard
-  /// All keys of a device that is not a keyboard: of a small pad, or of the node on which a
-  /// keyboard has its volume keys.
+  /// All keys of a device that is not a whole keyboard, such as a small pad, or a separate node
+  /// with a keyboard's volume keys.
   case keys
-  /// The buttons of a pointer, and nothing else that it sends.
+  /// Only the buttons of a pointer, not its other keys or its movements.
   case pointer
   /// Only the lock LEDs of the virtual keyboard that presses Shift for the user: no person presses
   /// its keys.
@@ -16,13 +16,14 @@ public enum DeviceRole: Hashable, Sendable {
 }
 
 extension Keyboards.Selection {
-  /// Whether a device of this kind can be selected, as far as this can be told without opening it.
+  /// Whether a device of this kind may be selected. `true` is not final: the rules judge the opened
+  /// device.
   func maySelect(_ kind: DeviceKind?) -> Bool {
     guard case .all(_, let pointers) = self, let kind else { return true }
     return !kind.isDisjoint(with: pointers ? [.keyboard, .keys, .pointer] : [.keyboard, .keys])
   }
 
-  /// What a device of this kind is followed for; `nil` if it is not selected. `isAllowed` tells
+  /// The role of a device of this kind; `nil` if the device is not selected. `isAllowed` tells
   /// whether some rules allow the device. The rules do not apply to the virtual Shift.
   func role(
     of kind: DeviceKind, isAllowed: (DeviceRules) -> Bool, isVirtualShift: Bool = false

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Which keyboards, pointers, and other devices with some keys to follow.
+/// Rules that allow or exclude devices, by their names and numbers.
 public struct DeviceRules: Hashable, Sendable {
-  /// A pattern that devices match.
+  /// A pattern that matches the name or the numbers of a device.
   public enum Pattern: Hashable, Sendable {
     /// The name of a device; `*`, `?` and `[…]` match as in a shell, see `fnmatch(3)`.
     case name(String)
@@ -51,7 +51,7 @@ public struct DeviceRules: Hashable, Sendable {
     (self.only, self.ignore) = (only, ignore)
   }
 
-  /// Whether a device of this name and these numbers is followed.
+  /// Whether the rules allow a device of this name and these numbers.
   public func allow(name: String, vendor: UInt16, product: UInt16) -> Bool {
     func isAmong(_ patterns: [Pattern]) -> Bool {
       patterns.contains { $0.matches(name: name, vendor: vendor, product: product) }

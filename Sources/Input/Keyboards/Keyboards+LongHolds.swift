@@ -15,7 +15,7 @@ extension Keyboards {
 }
 
 extension FollowedDevice {
-  /// Notes whether a key is down from this time on, if it may become a ``LongHold``.
+  /// Notes that a modifier or pointer button is down or up from this time on. Ignores other keys.
   mutating func note(_ key: KeyCode, isDown: Bool, at time: Time) {
     guard key.isModifier || key.isPointerButton else { return }
     held.removeAll { $0.key == key }

@@ -4,11 +4,11 @@ import System
 import Terminal
 
 extension Keyboards {
-  /// After this many events, at the next end of a frame, the other devices are served.
+  /// The number of events of one device after which, at the end of a frame, other devices are read.
   private static let eventsPerTurn = 64
 
-  /// The end of a device waits for the events of other devices, for at most this many reads. So
-  /// many reads return more events than the kernel keeps for a device.
+  /// The maximum number of reads for which a device that has ended waits for the events of other
+  /// devices. That many reads return more events than the kernel keeps for a device.
   private static let maxDelayingReads = 64
 
   /// A key is read at most this long after its time stamp, in microseconds. The kernel takes far
@@ -16,11 +16,11 @@ extension Keyboards {
   public static let lateness: Int64 = 1000
 
   /// The first and the last delay before the kernel is asked for the LEDs, in microseconds. Each
-  /// delay begins when the one before ends. Most desktops have switched the LEDs after the first
-  /// delay, but Xorg takes a second and more for a switch of consoles.
+  /// delay begins when the previous delay ends. Most desktops have switched the LEDs after the
+  /// first delay, but Xorg takes a second and more for a switch of consoles.
   private static let ledDelays: ClosedRange<Int64> = 50_000...3_200_000
 
-  /// The time on the clock that stamps the keys.
+  /// The present time, on the clock that stamps the events of devices.
   public static var now: Time { Time(microseconds: microsecondsSinceBoot()) }
 
   /// The first boot time, in microseconds, at which ``read(into:)`` can return a batch whose
@@ -42,10 +42,10 @@ extension Keyboards {
 
   /// Reads all devices, and replaces `batch` by their inputs up to now in the order of time.
   ///
-  /// It does not matter which device woke the loop: on a busy machine, other devices may have
-  /// earlier and later events by the time that the daemon runs. Events that occur while the devices
-  /// are read, one after the other, wait until all devices have been read again, so that no event
-  /// overtakes an earlier one.
+  /// Reads all devices, not only the device that woke the loop: on a busy machine, other devices
+  /// may have earlier events by the time that the daemon runs. An event that occurs during this
+  /// read waits until all devices have been read again, so that it does not overtake an earlier
+  /// event.
   ///
   /// - Parameter batch: its ``Batch/reached`` becomes the time up to which all events of the kernel
   ///   have been handed over, and its ``Batch/noInputBefore`` is earlier by ``lateness``.
@@ -83,7 +83,7 @@ extension Keyboards {
         mayHaveUnread = true
         if let last = waiting.lastFrameTime(of: index) { limit = min(limit, last) }
       case .ended(let error):
-        // Reads the device until it is let go: the kernel may not report its end again.
+        // Reads the device again until it is let go: the kernel may report its end only once.
         followed[index].mayHaveUnread = true
         ended.append((followed[index].id, error))
       }
@@ -121,7 +121,7 @@ extension Keyboards {
     askForLEDs(after: Self.ledDelays.lowerBound)
   }
 
-  /// Asks for the lock LEDs at the next read, and again later unless this was the last time.
+  /// Asks for the lock LEDs at the next read. Asks again later unless this was the last delay.
   func ledDelayHasPassed() {
     asksForLEDs = true
     if ledDelay < Self.ledDelays.upperBound { askForLEDs(after: 4 * ledDelay) }

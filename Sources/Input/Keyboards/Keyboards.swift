@@ -7,9 +7,9 @@ import Terminal
 public final class Keyboards {
   /// Which devices to follow.
   public enum Selection {
-    /// The devices that the rules allow and that udev classifies, or would if it ran, as keyboards,
-    /// as devices with some keys (`ID_INPUT_KEY`) or, if `pointers`, as pointers. Some keyboards
-    /// have a separate node for keys such as those for volume and dictation.
+    /// The keyboards, the devices with some keys and, if `pointers`, the pointers that the rules
+    /// allow. udev classifies devices; without udev, `DeviceKind` does. Devices with some keys
+    /// include the separate node of some keyboards for volume or dictation keys.
     case all(DeviceRules, pointers: Bool)
     /// The devices at these paths, now or when they appear, whatever they are.
     case named([String])
@@ -36,16 +36,18 @@ public final class Keyboards {
   /// Whether the last read may have left events of some device unread.
   var mayHaveUnread = false
 
-  /// Inputs that were read but not handed over yet, by the indices of ``followed``.
+  /// Inputs that were read but not handed over yet: a queue for each device, with its index in
+  /// ``followed``.
   @exclusivity(unchecked) var waiting = FrameQueues()
 
   /// The inputs of the next batch. Devices that come or go between two batches add inputs here; a
-  /// read adds all others.
+  /// read adds all other inputs.
   @exclusivity(unchecked) var nextInputs: [Controller.Input] = []
   @exclusivity(unchecked) private var reports: [Report] = []
 
   /// How many devices get a second descriptor when opened; see ``InputDevice/prepareForKeysUp()``.
-  /// People have fewer devices. If a program makes hundreds, clients need the descriptors.
+  /// People have fewer devices. If a program creates hundreds of devices, the descriptors are left
+  /// to clients.
   private static let maxPreparedDevices = 64
 
   /// How many reads in a row have delayed the end of a device.
@@ -69,10 +71,10 @@ public final class Keyboards {
   /// Whether the kernel is asked for the lock LEDs once all devices have been read: another
   /// program's grab hides events of LEDs too.
   var asksForLEDs = false
-  /// The delay after which the kernel is asked next, or was asked last, in microseconds.
+  /// The present or last delay before the kernel is asked for the lock LEDs, in microseconds.
   var ledDelay: Int64 = 0
 
-  /// What ties the keyboards to an event loop, from ``start(on:followingNewcomers:ready:)`` on.
+  /// The event loop and its sources, which ``start(on:followingNewcomers:ready:)`` sets up.
   struct Watch {
     let loop: EventLoop
     /// Calls `ready` although no descriptor is readable.
@@ -84,7 +86,7 @@ public final class Keyboards {
     var finder: DeviceFinder?
   }
 
-  /// Keyboards without devices; ``start(on:followingNewcomers:ready:)`` finds them.
+  /// Keyboards without devices; ``start(on:followingNewcomers:ready:)`` finds the devices.
   public convenience init(_ selection: Selection) {
     self.init(selection, in: DeviceFinder.Paths())
   }
@@ -101,11 +103,11 @@ public final class Keyboards {
   /// How many keyboards are followed; other devices, such as a power button, do not count.
   public var keyboardCount: Int { followed.count { $0.role == .keyboard } }
 
-  /// How many nodes that may be selected cannot be opened.
+  /// The number of nodes that could not be opened, although the selection may include them.
   public var unopenedCount: Int { openingErrors.count }
 
-  /// Opens the selected devices that are present and, if `followingNewcomers`, those that appear
-  /// later.
+  /// Opens the selected devices that are present. If `followingNewcomers`, also opens selected
+  /// devices that appear later.
   ///
   /// - Parameter ready: called from the loop when there is something to ``read(into:)`` or to log,
   ///   and once before this returns.
@@ -143,9 +145,9 @@ public final class Keyboards {
     ready()
   }
 
-  /// Changes the selection, and opens the devices that are selected now. With `Selection.all`, it
-  /// also closes those that are no longer selected. The next ``read(into:)`` hands over their
-  /// inputs. Throws if devices cannot be listed.
+  /// Changes the selection, and opens the devices that are selected now. With `Selection.all`, also
+  /// closes the devices that are no longer selected. The next ``read(into:)`` returns the inputs
+  /// that result. Throws if devices cannot be listed.
   public func follow(_ selection: Selection) throws(SystemError) {
     self.selection = selection
     nodesWithoutRole = [:]
@@ -159,7 +161,7 @@ public final class Keyboards {
     return reports
   }
 
-  /// Sets the LEDs of all devices, present and later ones, that are followed for their keys. While
+  /// Sets the LEDs of all devices that are followed for their keys, later devices too. While
   /// ``LEDCommand/used`` is empty, no device is opened for writing.
   public func show(_ leds: LEDCommand) {
     self.leds = leds
@@ -179,8 +181,8 @@ public final class Keyboards {
 // MARK: - Coming and going
 
 extension Keyboards {
-  /// Opens the devices that are present, selected and not open. With `Selection.all`, it also
-  /// closes those that are no longer selected.
+  /// Opens the devices that are present, selected and not open. With `Selection.all`, also closes
+  /// devices that are no longer selected.
   private func applySelection() throws(SystemError) {
     switch selection {
     // Any of the paths may be a link that has only now been created.
@@ -213,7 +215,8 @@ extension Keyboards {
       openingErrors[node.path] = nil
       return
     }
-    // The kernel takes milliseconds to close a device, so one without a role is opened only once.
+    // The kernel takes milliseconds to close a device, so a device without a role is opened only
+    // once.
     if let known = nodesWithoutRole[node.path], known == NodeStatus(node.path, node.kind) { return }
     open(node.path, node.kind)
   }
@@ -256,7 +259,7 @@ extension Keyboards {
       try follow(device, kind, role)
       openingErrors[path] = nil
     } catch {
-      // The device has gone, perhaps since it was listed.
+      // A device that is missing after the start is no error: it may have gone since it was listed.
       if hasStarted, [ENOENT, ENODEV].contains(error.code) { return }
       // The same node can appear more than once; report the same error only once.
       if openingErrors.updateValue(error, forKey: path) != error { reports.append(.failed(error)) }
@@ -283,8 +286,8 @@ extension Keyboards {
     }
   }
 
-  /// The number of the physical device, which is the `order` of its first node; `nil` while no
-  /// other node of it is followed, because ``TwinKeys`` then has nothing to do.
+  /// The number of the physical device: the `order` of its first followed node. `nil` if no other
+  /// node of the physical device is followed, because ``TwinKeys`` has nothing to do then.
   private func parent(of device: InputDevice) -> Int? {
     guard let parent = device.parent,
       let first = followed.firstIndex(where: { $0.device.parent == parent })
@@ -306,7 +309,8 @@ extension Keyboards {
   }
 }
 
-/// What identifies a node, when the node or its permissions last changed, and its kind.
+/// The identity of a node, the time of the last change of the node or its permissions, and its
+/// kind.
 private struct NodeStatus: Equatable {
   let device: dev_t
   let inode: ino_t

@@ -11,7 +11,7 @@ extension Node {
     "machines.*.bindings", "devices", "leds",
   ]
 
-  /// The groups whose names the user chooses.
+  /// The groups in which the user chooses the names.
   private static let userNamed = ["keyboard.table.rows", "machines", "machines.*.rows"]
 
   /// The values of several files as one.
@@ -46,7 +46,7 @@ extension Node {
     return Node(content: .mapping(pairs), mark: last.mark)
 
     func add(_ pair: Pair, of file: Int) {
-      // A state has one row by time, whatever the time.
+      // A state has only one row by time, so a later file's row replaces one with another time.
       let isByTime = path.hasSuffix(".rows.*") && pair.key.text?.hasPrefix("after ") == true
       if let name = isByTime ? "after" : pair.key.text {
         if let (index, other) = indices[name], other != file {
@@ -68,7 +68,7 @@ extension Node {
     return text
   }
 
-  /// Whether a name has no value, as in `shift:`.
+  /// Whether the value is empty, as in `shift:`.
   var isEmpty: Bool { text == "" }
 
   /// Whether the value is `yes` or `true`.

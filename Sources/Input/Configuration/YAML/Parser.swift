@@ -3,11 +3,11 @@ import Glibc
 import Terminal
 
 extension Node {
-  /// The longest scalar in a document, in bytes. Longer ones are refused, because some operations
+  /// The maximum length of a scalar, in bytes. Longer scalars are refused, because some operations
   /// on a text take more than linear time.
   static let longestScalar = 256
 
-  /// Parses the YAML text of the file with this number.
+  /// Parses the YAML text of the file with this index.
   ///
   /// - Returns: the document's value; `nil` if the text is empty or has only comments.
   /// - Throws: if the YAML is wrong or refused; see ``Parser``.
@@ -31,8 +31,8 @@ extension Node {
 
 /// Parses a YAML text by libyaml.
 ///
-/// It refuses what a configuration does not need and what may exhaust memory or time: anchors,
-/// aliases, tags, a second document, nesting deeper than 16, and long scalars.
+/// It refuses anchors, aliases, tags, a second document, nesting deeper than 16, and long scalars:
+/// a configuration does not need them, and they may exhaust memory or time.
 struct Parser: ~Copyable {
   private static let maxDepth = 16
   private static let noTags = "tags are not supported"
@@ -44,8 +44,8 @@ struct Parser: ~Copyable {
   private var depth = 0
   private var hasDocument = false
 
-  /// A parser for the text of the file with this number. `text` has to stay in memory as long as
-  /// the parser.
+  /// A parser for the text of the file with this index. `text` has to stay in memory as long as the
+  /// parser.
   init(_ text: UnsafeBufferPointer<UInt8>, file: Int) {
     (self.text, self.file) = (text, file)
     parser = .allocate(capacity: 1)
@@ -112,8 +112,8 @@ struct Parser: ~Copyable {
     return elements
   }
 
-  /// Throws if a line is a `%TAG` directive: libyaml compares each of them with all before it,
-  /// which takes very long if there are many.
+  /// Throws if a line is a `%TAG` directive: libyaml compares each such directive with all earlier
+  /// ones, which takes very long for many directives.
   static func refuseTagDirectives(in text: [UInt8], file: Int) throws(YAMLError) {
     let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     guard let index = lines.firstIndex(where: { $0.starts(with: "%TAG".utf8) }) else { return }
@@ -140,7 +140,7 @@ struct Parser: ~Copyable {
         message.mentions("UTF-8") ? "not UTF-8: \(message)" : message,
         at: end(of: text.prefix(Int(parser.pointee.problem_offset))))
     }
-    // libyaml puts the end of a text into the line after the last one.
+    // libyaml reports the end of a text as a position in the line after the last line.
     let mark = min(mark(parser.pointee.problem_mark), end(of: text))
     let start = self.mark(parser.pointee.context_mark)
     let context = parser.pointee.context.map { String(cString: $0) } ?? ""
@@ -198,7 +198,7 @@ struct Parser: ~Copyable {
     return nil
   }
 
-  /// Where a part of the text ends.
+  /// The position after the end of `part`, which begins where the text begins.
   private func end(of part: some Sequence<UInt8>) -> Mark {
     let lines = splitLines(of: part)
     return Mark(file: file, line: lines.count, column: (lines.last?.unicodeScalars.count ?? 0) + 1)
@@ -210,7 +210,7 @@ struct Parser: ~Copyable {
 }
 
 extension Mark {
-  /// This position with the length of a text that ends at `end`, if it ends in the same line.
+  /// This position with the length of the text up to `end`, if `end` is in the same line.
   fileprivate func reaching(to end: Mark) -> Mark {
     guard end.line == line, end.column > column else { return self }
     return Mark(file: file, line: line, column: column, length: end.column - column)

@@ -23,7 +23,7 @@ public struct Mark: Hashable, Comparable, Sendable {
   }
 }
 
-/// The lines of a text, without their ends.
+/// The lines of a text, without line ends.
 func splitLines(of text: some Sequence<UInt8>) -> [Substring] {
   String(decoding: Array(text), as: UTF8.self)
     .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)

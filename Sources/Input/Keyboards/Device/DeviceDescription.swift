@@ -6,12 +6,13 @@ public struct DeviceDescription: Hashable, Sendable {
   public struct Axis: Hashable, Sendable {
     /// The number of the axis.
     public let code: UInt16
-    /// The smallest and the largest value, the threshold of the noise filter, and the dead zone.
+    /// `minimum` and `maximum` limit the value. `fuzz` is the threshold of the noise filter, and
+    /// `flat` is the dead zone.
     public let minimum, maximum, fuzz, flat: Int32
-    /// Units per millimetre, or per radian.
+    /// Units per millimetre or, for an axis of rotation, per radian.
     public let resolution: Int32
 
-    /// Sets each property to the parameter of its name.
+    /// An axis with these parameters.
     public init(
       code: UInt16, minimum: Int32, maximum: Int32, fuzz: Int32, flat: Int32, resolution: Int32
     ) {
@@ -35,17 +36,17 @@ public struct DeviceDescription: Hashable, Sendable {
 
   /// The name that the device reports.
   public var name: String
-  /// Its node, such as `/dev/input/event3`.
+  /// The path of the device's node, such as `/dev/input/event3`.
   public var node: String
-  /// How it is connected, a `BUS_*` of `linux/input.h`.
+  /// The bus of the device, a `BUS_*` of `linux/input.h`.
   public var bus: UInt16
-  /// Its numbers in `struct input_id` of `linux/input.h`.
+  /// The device's numbers in `struct input_id` of `linux/input.h`.
   public var vendor, product, version: UInt16
-  /// Its properties, `INPUT_PROP_*` of `linux/input-event-codes.h`, in ascending order.
+  /// The device's properties, `INPUT_PROP_*` of `linux/input-event-codes.h`, in ascending order.
   public var properties: [UInt16] = []
-  /// The types of event that it can send, and the codes of each, all in ascending order.
+  /// The types of event that the device can send. Types and codes are in ascending order.
   public var types: [EventType] = []
-  /// Its absolute axes.
+  /// The device's absolute axes, in ascending order of their codes.
   public var axes: [Axis] = []
 
   /// The description of a device without any events.
@@ -56,7 +57,7 @@ public struct DeviceDescription: Hashable, Sendable {
     (self.vendor, self.product, self.version) = (vendor, product, version)
   }
 
-  /// Its keys and buttons: the codes of `EV_KEY`, which is type 1.
+  /// The device's keys and buttons: the codes of `EV_KEY`, which is type 1.
   public var keys: KeySet {
     KeySet((types.first { $0.number == 1 }?.codes ?? []).compactMap { KeyCode($0) })
   }

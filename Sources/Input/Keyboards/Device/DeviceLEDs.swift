@@ -6,9 +6,10 @@ import Terminal
 
 /// The LEDs of a device that is followed.
 ///
-/// They are set through a second descriptor, because the first one, for reading, cannot be reopened
-/// without losing keys. The second one is open only while some LEDs are in use, because the system
-/// may refuse to open a device for writing. All events of the second one are masked.
+/// The LEDs are written through a second descriptor. The first descriptor is for reading, and
+/// reopening it would lose keys. The second descriptor is open only while LEDs are in use, because
+/// the system may refuse to open a device for writing. All events of the second descriptor are
+/// masked.
 public final class DeviceLEDs {
   private let device: InputDevice
   private let leds: LEDs
@@ -26,7 +27,8 @@ public final class DeviceLEDs {
   /// Switches the LEDs as `command` says. LEDs that this object switched on and that are not in
   /// ``LEDCommand/used`` any more are switched off.
   ///
-  /// - Returns: the error; `nil` if there was none, the same one as before, or if the device is gone.
+  /// - Returns: the error; `nil` without an error, for the same error as last time, or if the
+  ///   device is gone.
   public func show(_ command: LEDCommand) -> SystemError? {
     let used = command.used.intersection(leds)
     if used.isEmpty, descriptor == nil {

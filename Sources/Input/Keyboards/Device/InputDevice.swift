@@ -4,7 +4,7 @@ public import KeyboardModes
 public import System
 import Terminal
 
-/// An open evdev node. It delivers the events of all keys or of some, and those of lock LEDs.
+/// An open evdev node. It delivers events of keys, all or only some, and events of lock LEDs.
 ///
 /// The device is not grabbed: other programs receive every key event too.
 public final class InputDevice {
@@ -14,7 +14,7 @@ public final class InputDevice {
     case key(KeyEvent)
     /// A lock LED went on or off, or was set again.
     case led(LEDReport, at: Time)
-    /// The kernel's buffer overflowed (`SYN_DROPPED`); these keys differ from what was read before.
+    /// The kernel's buffer overflowed (`SYN_DROPPED`). Meanwhile the states of these keys changed.
     case synchronized([KeyDifference], at: Time)
     /// The end of a frame (`SYN_REPORT`).
     case frameEnd
@@ -26,7 +26,7 @@ public final class InputDevice {
 
   private let file: FileDescriptor
   let device: OpaquePointer
-  /// The path at which it was opened.
+  /// The path at which the device was opened.
   public let path: String
   /// The number of the device node, which is the same by whatever path it is reached, and unique
   /// among the devices that are present.
@@ -38,7 +38,7 @@ public final class InputDevice {
   /// Whether the frame that is being read has a key event already.
   private var frameHasKey = false
 
-  /// The lock LEDs that the device has, and those that were last reported as on.
+  /// `known` has the lock LEDs of the device; `on` has the LEDs that were last reported as on.
   public private(set) var lockLEDs = LEDReport()
 
   /// A second descriptor, to ask the kernel which keys are down; opened when first needed.
@@ -72,7 +72,7 @@ public final class InputDevice {
   /// Has the kernel deliver only these codes from now on: other keys do not wake the reader, and
   /// are never reported as down. Call this before anything is read.
   ///
-  /// What has happened up to now is not returned by ``next()``, but counts in ``keysDown``.
+  /// ``next(after:)`` does not return earlier events, but ``keysDown`` includes their keys.
   public func deliver(only codes: Range<UInt16>) throws(SystemError) {
     let (first, end) = (UInt32(codes.lowerBound), UInt32(codes.upperBound))
     try InputDevice.checkCall(path, keymoded_deliver_keys(file.number, first, end))
@@ -92,10 +92,10 @@ public final class InputDevice {
   /// The name that the device reports.
   public var name: String { String(cString: libevdev_get_name(device)) }
 
-  /// Its vendor number.
+  /// The device's vendor number in `struct input_id` of `linux/input.h`.
   public var vendor: UInt16 { UInt16(truncatingIfNeeded: libevdev_get_id_vendor(device)) }
 
-  /// Its product number.
+  /// The device's product number in `struct input_id` of `linux/input.h`.
   public var product: UInt16 { UInt16(truncatingIfNeeded: libevdev_get_id_product(device)) }
 
   /// Whether it is the virtual keyboard that presses Shift for the user.
@@ -103,14 +103,14 @@ public final class InputDevice {
     VirtualShift.matches(bus: bus, vendor: vendor, product: product)
   }
 
-  /// Its bus, a `BUS_*` of `linux/input.h`.
+  /// The bus of the device, a `BUS_*` of `linux/input.h`.
   var bus: UInt16 { UInt16(truncatingIfNeeded: libevdev_get_id_bustype(device)) }
 
   /// A text that all nodes of one physical device share, and no node of another; `nil` if the
   /// device does not report one, like most devices of uinput.
   ///
-  /// It has the port without the node's number, such as `usb-0000:00:14.0-3/input`, and the serial
-  /// number or address: all keyboards on Bluetooth have the same port.
+  /// The text is the port without the node's number, such as `usb-0000:00:14.0-3/input`, and the
+  /// serial number or address, because all Bluetooth keyboards have the same port.
   var parent: String? {
     let port = libevdev_get_phys(device).map { String(cString: $0) } ?? ""
     let unique = libevdev_get_uniq(device).map { String(cString: $0) } ?? ""
@@ -123,7 +123,8 @@ public final class InputDevice {
   /// The LEDs that the device has.
   public var leds: LEDs { LEDs(of: device) }
 
-  /// Whether the device was removed, even if ``next()`` has not yet returned ``Reading/gone``.
+  /// Whether the device was removed, even if ``next(after:)`` has not yet returned
+  /// ``Reading/gone``.
   public var isGone: Bool {
     var entry = pollfd(fd: file.number, events: 0, revents: 0)
     return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
@@ -138,9 +139,10 @@ public final class InputDevice {
 
   /// Reads the next event, without waiting. Throws if that fails, but not if the device is gone.
   ///
-  /// An event that is stamped ahead of the clock, as in another time namespace, counts as now.
+  /// If a time stamp is ahead of the clock, as in another time namespace, the event gets the
+  /// present time.
   ///
-  /// - Parameter past: a time that has come. The clock is read only for events after it.
+  /// - Parameter past: a time that has come. The clock is read only for events after this time.
   public func next(
     after past: Time = Time(microseconds: .min)
   ) throws(SystemError) -> Reading {
@@ -185,10 +187,10 @@ public final class InputDevice {
   }
 
   /// Asks the kernel which lock LEDs are on, because a grab by another program hides their events.
-  /// Returns those that differ from ``lockLEDs``; `nil` if none differs, if the kernel cannot be
-  /// asked, or if there are unread events.
+  /// Returns the LEDs that differ from ``lockLEDs``; `nil` if no LED differs, if the kernel cannot
+  /// be asked, or if there are unread events.
   ///
-  /// When asked, the kernel drops unread events of LEDs; its answer includes what they changed.
+  /// When asked, the kernel drops unread events of LEDs. Its answer includes their changes.
   public func changedLEDs() -> LEDReport? {
     guard !lockLEDs.known.isEmpty, libevdev_has_event_pending(device) == 0 else { return nil }
     var bits: UInt16 = 0
@@ -205,7 +207,7 @@ public final class InputDevice {
     var event = input_event()
     let flag = UInt32(LIBEVDEV_READ_FLAG_SYNC.rawValue)
     while libevdev_next_event(device, flag, &event) == LIBEVDEV_READ_STATUS_SYNC.rawValue {
-      // libevdev asks the kernel for all keys, also for those that are not delivered.
+      // libevdev asks the kernel for all keys, also for keys that are not delivered.
       guard event.type == EV_KEY, delivered.contains(event.code), let key = KeyCode(event.code)
       else { continue }
       differences.append(KeyDifference(key: key, isDown: event.value != 0))
@@ -213,8 +215,8 @@ public final class InputDevice {
     return differences
   }
 
-  /// Which of `keys` the kernel reports as up now, although no unread event releases them; none if
-  /// there are unread events, or if the kernel cannot be asked.
+  /// The keys among `keys` that the kernel reports as up now, although no unread event releases
+  /// them. Empty if there are unread events, or if the kernel cannot be asked.
   public func keysUp(among keys: [KeyCode]) -> [KeyCode] {
     // `EVIOCGKEY` on the descriptor that is read from would flush its unread key events.
     guard let queryDescriptor = openQueryDescriptor() else { return [] }
@@ -223,8 +225,8 @@ public final class InputDevice {
     // Checked last: events from before the kernel's answer are pending by now.
     guard libevdev_has_event_pending(device) == 0 else { return [] }
     let up = keys.filter { bits[Int($0.number / 8)] & (1 << ($0.number % 8)) == 0 }
-    // libevdev has not seen their releases. After a loss of events it looks for differences from
-    // what it knows, and would find none if such a key is down again.
+    // libevdev has not seen these releases. If such a key is pressed during a loss of events,
+    // libevdev would otherwise miss the press, because for libevdev the key is still down.
     for key in up { libevdev_set_event_value(device, UInt32(EV_KEY), UInt32(key.number), 0) }
     return up
   }
@@ -261,7 +263,7 @@ public final class InputDevice {
   private static func checkCall(_ path: String, _ result: Int32) throws(SystemError) {
     guard result < 0 else { return }
     // Files that are not evdev nodes, such as a terminal, reject evdev's ioctls with `ENOTTY`,
-    // whose words, "Inappropriate ioctl for device", are for programmers.
+    // whose message, "Inappropriate ioctl for device", helps only programmers.
     throw SystemError(
       "follow", path, code: -result, reason: result == -ENOTTY ? "not an input device" : nil)
   }

@@ -42,8 +42,8 @@ extension LEDs {
   /// The names of these LEDs.
   public var names: [String] { numbers.compactMap { eventCodeName(UInt16(EV_LED), $0) } }
 
-  /// The names of all LEDs that the kernel's header had when libevdev was built, by their numbers.
-  /// `LED_MAX`, which has a name too, is the limit and no LED.
+  /// The names of all LEDs that the kernel's header had when libevdev was built. The index of a
+  /// name is the LED's number. `LED_MAX`, which has a name too, is the limit and no LED.
   public static let allNames = (0..<UInt16(LED_MAX)).compactMap {
     eventCodeName(UInt16(EV_LED), $0)
   }

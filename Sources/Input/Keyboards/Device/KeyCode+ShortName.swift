@@ -4,10 +4,11 @@ import Terminal
 /// Short names of keys, such as `F9`, `Scroll_Lock` and `Super`: the kernel's names without `KEY_`,
 /// and names that people know from keyboards and desktops. Case and underscores do not matter.
 extension KeyCode {
-  /// The key that `text` names: a name of the kernel, `KEY_F9`, a short name, `F9`, or the number
-  /// of a key without a name, `0x2e8`. Case does not matter. `nil` if no key has this name.
+  /// The key that `text` names: by the kernel's name (`KEY_F9`), by a short name (`F9`) or, for a
+  /// key without a name, by its number (`0x2e8`). Case does not matter. `nil` if there is no such
+  /// key.
   public init?(writtenAs text: String) {
-    // No other character may pass for a letter of ASCII, as the Kelvin sign would for K.
+    // Refuses characters that become ASCII letters in another case: the Kelvin sign becomes k.
     guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
     let capitals = text.uppercased()
     let key =
@@ -18,8 +19,8 @@ extension KeyCode {
     self = key
   }
 
-  /// A name for people, which ``init(writtenAs:)`` reads as this key: a short name; the kernel's
-  /// if there is no short one, `BTN_LEFT`; or the number of a key without a name, `0x2e8`.
+  /// A name for people, which ``init(writtenAs:)`` reads as this key: the short name, else the
+  /// kernel's name (`BTN_LEFT`), else the number (`0x2e8`).
   public var shortName: String {
     kernelName.map(KeyName.short) ?? "0x\(padded(number, 3, radix: 16, "0"))"
   }
@@ -27,7 +28,7 @@ extension KeyCode {
   /// The names of all keys that the kernel's header had when libevdev was built.
   public static let allNames = kernelNames.map(\.name)
 
-  /// All short names: those of the keys that have one, and the aliases.
+  /// The short names of all keys, aliases included.
   public static let allShortNames =
     kernelNames.map { KeyName.short(ofKernelName: $0.name) }.filter { !isKernelName($0) }
     + KeyName.aliases.map(\.name)
@@ -38,8 +39,8 @@ extension KeyCode {
     return start == Array("KEY_".utf8) || start == Array("BTN_".utf8)
   }
 
-  /// The key of a character that keyboards with the US layout type without Shift: `Period` for `.`;
-  /// `nil` for others, because they depend on the layout.
+  /// The key of a punctuation mark that the US layout types without Shift, such as `Period` for
+  /// `.`; `nil` for any other character.
   public init?(character: Character) {
     guard let name = KeyName.characters[character], let key = KeyCode(name: name) else {
       return nil
@@ -47,7 +48,7 @@ extension KeyCode {
     self = key
   }
 
-  /// The key whose number is written as `0x2e8`, if it has no name.
+  /// The key whose number is `text`, such as `0x2e8`; `nil` if the key has a name.
   private static func unnamed(_ text: String) -> KeyCode? {
     let text = text.lowercased()
     guard text.hasPrefix("0x"), let number = UInt16(text.dropFirst(2), radix: 16),
@@ -58,7 +59,8 @@ extension KeyCode {
 
   private var kernelName: String? { eventCodeName(1, number) }
 
-  /// The keys that the kernel has names for. Only the tables that are made of them are kept.
+  /// The keys with names of the kernel. This list is made at each use; only tables made from it
+  /// stay in memory.
   private static var kernelNames: [(key: KeyCode, name: String)] {
     (0...KeyCode.max).compactMap { KeyCode($0) }.compactMap { key in
       key.kernelName.map { (key, $0) }
@@ -92,8 +94,7 @@ extension Chord {
 }
 
 extension KeyCode {
-  /// The short name of the key after those of the modifiers that are held with it, such
-  /// as `Super+V`.
+  /// The short names of the held modifiers and then of the key, joined by `+`, such as `Super+V`.
   public func shortName(with modifiers: Modifiers) -> String {
     let held = Modifiers.names.filter { modifiers.contains($0.modifier) }.map(\.name)
     return (held + [shortName]).joined(separator: "+")

@@ -2,7 +2,7 @@
 enum KeyName {
   typealias Pair = (name: String, kernelName: String)
 
-  /// The short names that are shown, where they differ from the kernel's in more than case.
+  /// The shown short names that differ from the kernel's names in more than case.
   ///
   /// `Menu` and `Print` are not KEY_MENU and KEY_PRINT: they mean the keys with these labels on PC
   /// keyboards, which send KEY_COMPOSE and KEY_SYSRQ.
@@ -20,7 +20,7 @@ enum KeyName {
     ("Previous_Song", "KEY_PREVIOUSSONG"),
   ]
 
-  /// Keys that PC keyboards lack. On PC keyboards, other keys have their labels.
+  /// Keys that PC keyboards lack. Other keys of PC keyboards have the labels of these keys.
   private static let missingOnPCs = ["KEY_MENU", "KEY_PRINT"]
 
   /// Further short names that are read, but never shown.
@@ -47,8 +47,8 @@ enum KeyName {
     "`": "KEY_GRAVE", "[": "KEY_LEFTBRACE", "]": "KEY_RIGHTBRACE",
   ]
 
-  /// The name to show for a key: the short name; for buttons, and for keys that share their label
-  /// with another key, the kernel's name.
+  /// The name to show for a key: the kernel's name for buttons and for the keys in `missingOnPCs`,
+  /// the short name for all other keys.
   static func short(ofKernelName name: String) -> String {
     if let pair = preferred.first(where: { $0.kernelName == name }) { return pair.name }
     guard name.hasPrefix("KEY_"), !missingOnPCs.contains(name) else { return name }

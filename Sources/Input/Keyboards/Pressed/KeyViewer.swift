@@ -26,7 +26,7 @@ public final class KeyViewer {
   /// Why the lines can no longer be shown.
   private var outputError: SystemError?
 
-  /// A viewer that has not opened anything.
+  /// A viewer that has no device open yet.
   ///
   /// - Parameters:
   ///   - show: receives each line.
@@ -116,7 +116,7 @@ public final class KeyViewer {
 
 /// The error that no keyboard was found.
 public struct NoKeyboard: Error, Hashable, TerminalTextConvertible {
-  /// The error.
+  /// Creates the error, which has no details.
   public init() {}
 
   /// The message for the user.

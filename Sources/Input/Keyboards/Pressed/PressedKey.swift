@@ -2,14 +2,15 @@ public import KeyboardModes
 import System
 import Terminal
 
-/// A press of a key in words: the name of the key in a configuration, and what the press does. It
-/// can also be the release of a key, or the message that a key is not released.
+/// A text about a key: the effect of its press, its release, or that it stays down. The text names
+/// the key as a configuration does.
 public struct PressedKey: Hashable, Sendable {
   /// The device of the key.
   public let device: DeviceID
-  /// The key, after the modifiers that are held with it, and what the press does: the event that it
-  /// sends, `modifier`, or `free` if it does nothing: `Super+V, free`. Or the key and when it was
-  /// released: `V, released after 80ms`, `V, not released after 2s`.
+  /// For a press, the key with the held modifiers, and the effect: the events that the press sends,
+  /// `modifier`, or `free` if the press has no effect, as in `Super+V, free`. For a release, the
+  /// key and the time since its press: `V, released after 80ms`. For a key that stays down, the
+  /// time so far: `V, not released after 2s`.
   public let text: String
 }
 
@@ -17,8 +18,8 @@ public struct PressedKey: Hashable, Sendable {
 public struct KeyPresses {
   private var controller: Controller
 
-  /// The keys that are down and whose presses were returned: since when, and whether it was
-  /// reported that they are not released.
+  /// The keys that are down and whose presses were returned. `since` is the time of the press.
+  /// `isReported` tells whether the key was reported as not released.
   private var down: [DeviceKey: (since: Time, isReported: Bool)] = [:]
 
   private struct DeviceKey: Hashable {
@@ -29,10 +30,10 @@ public struct KeyPresses {
   /// A key that is down for this time is reported as not released.
   private static let longPress = Duration.seconds(2)
 
-  /// People hold keys longer than this many microseconds. A laptop releases some keys at once.
+  /// People hold keys longer than this, in microseconds. Some keys of laptops go up at once.
   private static let shortestPress = 15_000
 
-  /// When to take the next batch at the latest, to report that a key is not released; `nil` if all
+  /// The latest time to take the next batch, to report that a key is not released; `nil` if all
   /// keys that are down were reported.
   public var wakeTime: Time? {
     down.values.filter { !$0.isReported }.map(\.since).min().map {
@@ -83,13 +84,13 @@ public struct KeyPresses {
       case .navigation, .button, .other, .altGr, .inert:
         Modifiers(of: event.key).isEmpty ? "free" : "modifier"
       }
-    // Shift acts alone: no chord ends in it.
+    // Shift is shown without modifiers, because no chord ends in Shift.
     let name = event.key.shortName(with: event.key.isShift ? [] : held)
     return PressedKey(device: device, text: "\(name), \(effect)")
   }
 
-  /// Notes which keys are down after an input, and returns what is shown of it: its press, or the
-  /// release of a key that was pressed.
+  /// Notes which keys are down after an input. Returns the press or release to show: `press`, or
+  /// the release of a key whose press was returned.
   private mutating func note(
     _ press: PressedKey?, of input: Controller.Input
   ) -> PressedKey? {

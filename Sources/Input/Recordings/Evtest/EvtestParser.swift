@@ -6,13 +6,13 @@ import KeyboardModes
 ///     Event: time 1420070400.123456, -------------- SYN_REPORT ------------
 ///     Event: time 1420070400.234567, >>>>>>>>>>>>>> SYN_DROPPED <<<<<<<<<<<<
 ///
-/// Of the header, only the ids and the states of LEDs are parsed. Types and codes are parsed as
-/// numbers, because their names have changed over the years. Source: evtest.c of freedesktop.org's
-/// evtest.
+/// The parser takes only the ids and the states of LEDs from the header. Types and codes are parsed
+/// as numbers, because their names have changed over the years. Source: evtest.c of
+/// freedesktop.org's evtest.
 struct EvtestParser: EntryParser {
   private(set) var isRecognized = false
 
-  /// The type of the codes in the present lines of the header.
+  /// The type in the header's last line `Event type`; the codes in the lines below have this type.
   private var listedType: Int64?
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
@@ -30,7 +30,8 @@ struct EvtestParser: EntryParser {
     guard fields.skip(past: ", value ") else { throw LineFault("an event without a value") }
     guard type == InputEvent.key || type == InputEvent.led || type == InputEvent.synchronization
     else {
-      // These events are ignored. The values of scan codes among them are hexadecimal.
+      // Ignores these events, and does not parse their values: the values of scan codes are
+      // hexadecimal.
       guard fields.next() != nil else { throw LineFault("an event without a value") }
       return nil
     }
@@ -67,8 +68,8 @@ struct EvtestParser: EntryParser {
     return nil
   }
 
-  /// How the other lines of evtest begin: the header, the question for a device, the box about a
-  /// grab, and what evtest says when the device goes.
+  /// The beginnings of evtest's other lines: of the header, the question for a device, the box
+  /// about a grab, and the messages when the device is removed.
   private static let otherStarts: [StaticString] = [
     "Input device ID: ", "Input device name: ", "Value ", "Min ", "Max ", "Fuzz ", "Flat ",
     "Resolution ", "Key repeat handling:", "Repeat type ", "Repeat code ", "Properties:",

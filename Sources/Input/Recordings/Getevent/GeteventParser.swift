@@ -15,25 +15,27 @@ import Keyboards
 struct GeteventParser: EntryParser {
   private(set) var isRecognized = false
 
-  /// The paths of the present devices, and their numbers in the order of their first events.
+  /// The path and number of each present device. The numbers are in the order of first events.
   private var devices: [(path: [UInt8], number: Int)] = []
 
-  /// How many devices there have been, with those that were removed.
+  /// The number of devices that had events so far, removed devices included.
   private var deviceCount = 0
 
   /// The device of the last event: its path, with the colon, and its number.
   private var lastDevice: (path: [UInt8], number: Int) = ([], 0)
 
-  /// The codes of keys by name, at the index that ``code(_:_:)`` computes: libevdev is slower.
+  /// A cache of key codes and their names, because libevdev is slower; ``code(_:_:)`` computes the
+  /// index.
   private var codes = [(name: [UInt8], code: UInt16)](repeating: ([], 0), count: 256)
 
-  /// What the lines before this one are: events; the description of a device, with lists of codes;
-  /// or the descriptor of a HID device, which may be any text.
+  /// The kind of the last lines: events, the description of a device with lists of codes, or a HID
+  /// descriptor. A HID descriptor may be any text.
   private var section = Section.events
 
   private enum Section { case events, description, hidDescriptor }
 
-  /// The most devices, removed ones included. The kernel has at most this many at a time.
+  /// The maximum number of devices, removed devices included. The kernel has at most this many at a
+  /// time.
   private static let maxDevices = 1024
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
@@ -65,7 +67,7 @@ struct GeteventParser: EntryParser {
     return .event(InputEvent(time: time, type: type, code: code, value: value, device: device))
   }
 
-  /// Parses a line without a time. `fields` has what follows the path of a device.
+  /// Parses a line without a time. `fields` begins after the path of a device, if the line has one.
   @inline(never)
   private mutating func parseOther(
     _ line: UnsafeRawBufferPointer, _ fields: Fields
@@ -97,7 +99,7 @@ struct GeteventParser: EntryParser {
     "Can't enable monotonic clock reporting", "remote device: ",
   ]
 
-  /// Whether these are the type, code and value of an event.
+  /// Whether these fields are the type, code and value of an event.
   private func isEvent(_ line: Fields) -> Bool {
     var fields = line
     fields.skipSpace()
@@ -108,8 +110,8 @@ struct GeteventParser: EntryParser {
     return value != nil || isNamed && fields.next() != nil
   }
 
-  /// Whether these are codes or properties of a device. The name of their type may stand before
-  /// them. A `*` marks a key that is down.
+  /// Whether these fields list codes or properties of a device. The name of a type may come first.
+  /// A `*` marks a key that is down.
   ///
   ///     KEY (0001): 0001  002a* 003a
   ///     ABS (0003): ABS_X                 : value 0, min 0, max 1439, fuzz 0, flat 0, resolution 0
@@ -187,7 +189,7 @@ struct GeteventParser: EntryParser {
   @inline(__always)
   private func type(_ fields: inout Fields) -> UInt16? {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
-    // Names as the tool pads them are skipped with their spaces, which is faster.
+    // Skips a name together with the spaces that the tool adds, which is faster.
     if fields.skip("EV_KEY       ") { return InputEvent.key }
     if fields.skip("EV_SYN       ") { return InputEvent.synchronization }
     guard let name = fields.next() else { return nil }

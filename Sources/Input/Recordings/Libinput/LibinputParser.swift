@@ -14,17 +14,18 @@ import KeyboardModes
 ///         - [  0,      0,   1,  42,       1] # EV_KEY / KEY_LEFTSHIFT            1
 ///         - [  0,      0,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
 ///
-/// Each device has a list of entries. An entry called `evdev` is a report; each event has
-/// seconds, microseconds, type, code and value, all decimal. Other entries are skipped, as the
-/// format asks of readers, except for notes (see ``Note``). Of the description of a device only the
-/// ids and, in comments, the states of LEDs are parsed. The beginning of each line tells its
+/// Each device has a list of entries. An entry called `evdev` is a report; each event has seconds,
+/// microseconds, type, code and value, all decimal. Other entries are skipped, as the format asks
+/// of readers, except for notes (see ``Note``). From the description of a device, the parser takes
+/// the ids and, in comments, the states of LEDs. The beginning of each line tells the line's
 /// meaning, so a fragment is read too. Source: tools/libinput-record.man and libinput-record.c of
 /// freedesktop.org's libinput.
 struct LibinputParser: EntryParser {
   private(set) var isRecognized = false
   private(set) var warning: String?
 
-  /// Whether the recording says that it has only one device: then it is in the order of time.
+  /// Whether the recording says that it has only one device. Such a recording is in the order of
+  /// time.
   private(set) var isInOrder = false
 
   /// Whether the present lines are the events of a report, not another entry or a description.
@@ -33,18 +34,18 @@ struct LibinputParser: EntryParser {
   /// The number of devices whose descriptions have begun.
   private var descriptionCount = 0
 
-  /// The present device's index, and how many devices have one. A device gets its index with its
-  /// first event, LED state or note other than `parent`.
+  /// The index of the present device; `deviceCount` is the number of devices that have an index. A
+  /// device gets an index by its first event, LED state, or note other than `parent`.
   private var device: Int?
   private var deviceCount = 0
 
-  /// How many devices may have events. All events are kept in memory.
+  /// The maximum number of devices with an index. The events of several devices stay in memory.
   private static let maxDevices = 256
 
-  /// The type and the code that the comments of a description were about last.
+  /// The type and the code in the last comments `Event type` and `Event code` of a description.
   private var described: (type: Int64?, code: Int64?)
 
-  /// Whether the report has the scan code that an obfuscated recording has for all keys.
+  /// Whether the report has the scan code of A. Obfuscated recordings have this code for all keys.
   private var hasScanCodeOfA = false
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
@@ -79,7 +80,7 @@ struct LibinputParser: EntryParser {
     return .ids(nil, device: deviceCount)
   }
 
-  /// Parses what follows `#`.
+  /// Parses the text after `#`.
   ///
   ///     # Event type 17 (EV_LED)
   ///     #   Event code 1 (LED_CAPSL)
@@ -154,7 +155,7 @@ struct LibinputParser: EntryParser {
       || name?.last == UInt8(ascii: ":") && name?.dropLast().allSatisfy(\.isOfYAMLName) == true
   }
 
-  /// The index of the present device, or the one that it will get.
+  /// The index of the present device, or the index that this device will get.
   private var deviceOrNext: Int { device ?? deviceCount }
 
   /// Throws if events are in the same line as the name of their list.
@@ -205,7 +206,7 @@ struct LibinputParser: EntryParser {
   }
 
   /// Warns if keys were obfuscated: without `--show-keycodes`, libinput writes all character keys
-  /// and both Shift keys as A, and the scan code of every key as that of A. Older versions do not
+  /// and both Shift keys as A, and every scan code as the scan code of A. Older versions do not
   /// append `(obfuscated)` to the event.
   private mutating func checkObfuscation(_ code: UInt16, _ line: UnsafeRawBufferPointer) {
     guard hasScanCodeOfA && code != 30 || line.firstOffset(of: "(obfuscated)") != nil else {
@@ -273,7 +274,7 @@ struct LibinputParser: EntryParser {
 }
 
 extension Fields {
-  /// The next number of an event, which `mark` must follow.
+  /// The next number of an event. `mark` must follow the number.
   @inline(__always)
   fileprivate mutating func number(before mark: UInt8) throws(LineFault) -> Int64 {
     guard let number = decimal(), skip(mark) else {

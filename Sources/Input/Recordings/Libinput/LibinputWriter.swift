@@ -17,14 +17,16 @@ struct LibinputWriter {
 
   /// The text before the reports of a device: its description.
   ///
-  /// - Parameter parent: the number of its physical device; `nil` if there is no other device.
+  /// - Parameter parent: the number of the physical device; `nil` if the recording has only one
+  ///   device.
   static func section(_ device: DeviceDescription, parent: Int? = nil) -> String {
     var lines = ["- node: \(device.node)", "  evdev:", "    name: \(quoted(device.name))"]
     let numbers = [device.bus, device.vendor, device.product, device.version]
     lines.append("    id: \(list(numbers))")
     lines.append("    codes:")
     for type in device.types {
-      // The kernel gives each device all codes of EV_SYN, also those without a name.
+      // Leaves out codes of EV_SYN without a name: the kernel gives each device all codes of
+      // EV_SYN.
       let codes = type.codes.filter { type.number > 0 || eventCodeName(0, $0) != nil }
       let name = eventTypeName(type.number).map { " # \($0)" } ?? ""
       lines.append("      \(type.number): \(list(codes))\(name)")
@@ -40,7 +42,7 @@ struct LibinputWriter {
     return lines.joined(separator: "\n") + "\n" + note
   }
 
-  /// The list items of an input of the device.
+  /// The list items for one input of the device, or an empty text.
   mutating func text(of input: Controller.Input) -> String {
     switch input {
     case .key(_, let event): return text(of: [event])
@@ -102,7 +104,8 @@ struct LibinputWriter {
     let escaped = text.unicodeScalars.map { scalar -> String in
       switch scalar {
       case "\"", "\\": "\\\(scalar)"
-      // Escapes what YAML forbids or a terminal acts on, and everything from U+FFFE on.
+      // Escapes characters that YAML forbids or terminals act on, and all characters from U+FFFE
+      // on.
       case _ where !scalar.isShown || scalar.value >= 0xfffe:
         "\\U" + padded(scalar.value, 8, radix: 16, "0")
       default: "\(scalar)"

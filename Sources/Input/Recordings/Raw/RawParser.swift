@@ -3,8 +3,8 @@ import KeyboardModes
 /// Parses `struct input_event` as a device yields it. The byte order is little endian, as on all
 /// machines that record today.
 ///
-/// Source: `linux/input.h`. Both parts of the time have the size of the machine's `long`; 32-bit
-/// ones are unsigned, so that they last beyond 2038.
+/// Source: `linux/input.h`. Seconds and microseconds have the size of the machine's `long`. Seconds
+/// of 32 bits are read as unsigned, so that they last beyond 2038.
 struct RawParser: EntryParser {
   static let size64 = 24
 
@@ -14,7 +14,8 @@ struct RawParser: EntryParser {
 
   private let size: Int
 
-  /// Whether the last record of the time 0 had data. Its `SYN_REPORT`, all zeros, may follow.
+  /// Whether the last record of the time 0 had data. A `SYN_REPORT`, all zeros, may follow such a
+  /// record.
   private var hasDataAtZero = false
 
   private init(size: Int) { self.size = size }

@@ -1,6 +1,6 @@
 import KeyboardModes
 
-/// What a line or record of a recording says.
+/// The content of a line or record of a recording.
 enum Entry {
   /// An event of the kernel.
   case event(InputEvent)
@@ -8,7 +8,7 @@ enum Entry {
   case held([KeyCode], device: Int)
   /// These LEDs were on or off when the device was opened.
   case leds(LEDReport, device: Int)
-  /// The device has these ids; `nil` where its description begins, before they are known.
+  /// The device has these ids. `nil` means that its description begins and the ids will follow.
   case ids(DeviceIDs?, device: Int)
   /// The device is a node of the physical device with this number in the file.
   case parent(UInt16, device: Int)
@@ -37,7 +37,7 @@ enum Note {
   static let unlit = "unlit"
 }
 
-/// How the device is connected, a `BUS_*` of `linux/input.h`, and its vendor and product.
+/// The bus of a device, a `BUS_*` of `linux/input.h`, and its vendor and product numbers.
 struct DeviceIDs: Hashable {
   let bus, vendor, product: UInt16
 
@@ -54,7 +54,7 @@ struct InputEvent: Hashable {
   /// The number of its device in the recording, from 0.
   var device = 0
 
-  /// Types, then codes, of `linux/input-event-codes.h`.
+  /// Four types of events, then three codes, from `linux/input-event-codes.h`.
   static let synchronization: UInt16 = 0
   static let key: UInt16 = 1
   static let miscellaneous: UInt16 = 4
@@ -65,7 +65,7 @@ struct InputEvent: Hashable {
 }
 
 extension LEDReport {
-  /// The report that the LED with this number is off, if `value` is 0, or on; `nil` if no lock has
+  /// The report that the LED with this number is on, or off if `value` is 0; `nil` if no lock has
   /// this LED.
   init?(number: UInt16, value: Int32) {
     let led = LEDs(number: number)
@@ -90,7 +90,7 @@ protocol EntryParser {
 
   /// Parses one line or record.
   ///
-  /// - Returns: what the line says; `nil` if nothing of it matters.
+  /// - Returns: the content of the line; `nil` if nothing in the line matters.
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry?
 
   /// The next inputs of a recording in this format. All parsers use the default implementation. It

@@ -10,14 +10,15 @@ struct EntryInterpreter {
   /// The time of the last key or LED event, if there was one.
   private var lastTime: Time?
 
-  /// The interpreter of the file with this index. The device numbers of the files interleave.
+  /// The interpreter of the file with this index. The device numbers of the files interleave, so
+  /// that each number belongs to one file.
   init(file: Int, of fileCount: Int, _ format: RecordingFormat) {
     self.file = file
     self.fileCount = fileCount
     hasSeveralDevices = fileCount > 1 || format == .libinput || format == .getevent
   }
 
-  /// Whether a report of differences has no end yet. Without its end, it cannot be used.
+  /// Whether a report of differences has begun and not ended. Without its end, the report is lost.
   var isUnfinished: Bool { devices.contains { $0.differences != nil } }
 
   /// The input that `entry` completes, if any.
@@ -86,8 +87,9 @@ struct EntryInterpreter {
     setParent(of: devices.count - 1, to: Self.parentOfUndescribed)
   }
 
-  // A recording of another program does not tell which devices are nodes of one keyboard. Devices
-  // with the same ids count as such nodes, even in several files; so do all without a description.
+  // A recording of another program does not tell which devices are nodes of one keyboard. So
+  // devices with the same ids count as such nodes, even in several files. All devices without a
+  // description count as such nodes, too.
 
   private static let parentOfUndescribed = -1
 
@@ -101,7 +103,7 @@ struct EntryInterpreter {
   }
 }
 
-/// What a device's earlier events mean for its next ones.
+/// The state that a device's earlier events leave for its next events.
 private struct DeviceState {
   fileprivate(set) var id: DeviceID
 
@@ -120,7 +122,7 @@ private struct DeviceState {
   /// The time of the last key event, if the report has not ended since.
   var keyTime: Time?
 
-  /// Whether its keys are ignored, because no person presses them.
+  /// Whether the device's keys are ignored, because no person presses them.
   var isVirtualShift = false
 
   /// The input that the key event completes, if any.

@@ -9,7 +9,7 @@ struct EntryReader: ~Copyable {
   private var interpreter: EntryInterpreter
   private let isLenient: Bool
 
-  /// What was read after the keys that were returned last.
+  /// The input or error that was read after the keys that were returned last.
   private var lookahead: Result<Controller.Input, RecordingError>?
   /// Whether a fault has reported that the file ends within a report of differences.
   private var isCutReported = false
@@ -83,7 +83,7 @@ struct EntryReader: ~Copyable {
     try skip(fault("the recording is cut off here"))
   }
 
-  /// Whether this is a comment or a blank line: then a missing end loses nothing.
+  /// Whether this is a comment or a blank line: if its end is missing, no entry is lost.
   @inline(never)
   private func isRemark(_ part: InputReader.Part) -> Bool {
     let first = part.bytes.withoutIndentation.first

@@ -23,8 +23,8 @@ extension UInt8 {
   }
 }
 
-/// Splits a line into fields. Spaces and tabs separate them, and so do commas and closing brackets,
-/// which the caller has to skip.
+/// Splits a line into fields. Spaces, tabs, commas and closing brackets separate fields. The caller
+/// has to skip the commas and closing brackets.
 ///
 /// For speed, one pass parses a number and finds its end. The code that runs for each event is
 /// inlined, so that both pointers stay in registers.
@@ -138,7 +138,8 @@ struct Fields {
     return start < front ? UnsafeRawBufferPointer(start: start, count: front - start) : nil
   }
 
-  /// A fault of the next field: the event's `name` is missing, or the field has this problem.
+  /// A fault of the next field, which messages call `name`: the field is missing or has this
+  /// problem.
   func fault(_ name: String, _ problem: String) -> LineFault {
     var copy = self
     guard let field = copy.next() else { return LineFault("an event without a \(name)") }
@@ -222,7 +223,7 @@ struct Fields {
 }
 
 extension Time {
-  /// The seconds of events are less than this, almost 35,000 years.
+  /// The seconds of an event's time must be less than this number, almost 35,000 years.
   static var secondsLimit: Int64 { 1 << 40 }
 
   /// Throws unless `seconds` are in 0..<``secondsLimit`` and `microseconds` in 0..<1,000,000.

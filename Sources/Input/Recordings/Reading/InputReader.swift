@@ -4,7 +4,7 @@ import Terminal
 
 /// Splits a file into lines, or into records of one size, in constant memory.
 struct InputReader: ~Copyable {
-  /// The longest line in bytes. The recording tools write far shorter ones.
+  /// The maximum length of a line, in bytes. The recording tools write far shorter lines.
   static let longestLine = 65536
 
   /// A line without its line end, or a record.
@@ -24,7 +24,7 @@ struct InputReader: ~Copyable {
   private let descriptor: FileDescriptor
   private let buffer: UnsafeMutableRawBufferPointer
 
-  /// The part of the buffer that has been read and not returned.
+  /// The bytes of the buffer from `start` to `end` were read from the file but not returned.
   private var start = 0
   private var end = 0
   private var isAtEnd = false
@@ -45,7 +45,8 @@ struct InputReader: ~Copyable {
     buffer = .allocate(byteCount: 2 * Self.longestLine, alignment: 8)
   }
 
-  // Swift 6.0 cannot catch an error while a noncopyable value is only partly initialized.
+  // A function of its own, because Swift 6.0 cannot catch an error while a noncopyable value is
+  // only partly initialized.
   private static func open(
     _ path: String, _ name: String, isStandardInput: Bool
   ) throws(RecordingError) -> FileDescriptor {
@@ -60,8 +61,8 @@ struct InputReader: ~Copyable {
 
   /// The next line; `nil` at the end.
   ///
-  /// - Parameter mayRead: whether more of the file may be read. If not, a line that is not in
-  ///   memory as a whole is `nil` too.
+  /// - Parameter mayRead: whether more of the file may be read. If not, returns `nil` also if a
+  ///   part of the next line is not in memory yet.
   /// - Throws: if the file cannot be read, or if the line is longer than ``longestLine``.
   mutating func nextLine(mayRead: Bool) throws(RecordingError) -> Part? {
     var searched = start
@@ -86,9 +87,9 @@ struct InputReader: ~Copyable {
     }
   }
 
-  /// The next record of `size` bytes, or fewer before the end; `nil` at the end.
+  /// The next record of `size` bytes; `nil` at the end. The last record may be shorter.
   ///
-  /// - Parameter mayRead: as for lines.
+  /// - Parameter mayRead: see ``nextLine(mayRead:)``.
   mutating func nextRecord(of size: Int, mayRead: Bool) throws(RecordingError) -> Part? {
     while end - start < size, !isAtEnd {
       guard mayRead else { return nil }

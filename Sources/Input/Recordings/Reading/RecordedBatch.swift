@@ -2,15 +2,17 @@ public import KeyboardModes
 
 /// What ``Recording/next()`` returns: several key events, or one input.
 ///
-/// Most recordings are nearly all key events of one device. In an array of plain values, an event
-/// costs little; as an input of the controller, it would cost more than its reading and replay.
+/// Most recordings are nearly all key events of one device. An event in an array of plain values
+/// costs little. To make it an input of the controller would take longer than to read and replay
+/// it.
 public enum RecordedBatch: Sendable {
   /// Consecutive key events of one device, in order: at least one, at most 1,024.
   case keys(DeviceID, [KeyEvent])
   /// One input of any kind, which may be a key event.
   case input(Controller.Input)
 
-  /// The most events of a batch: they have to stay in the processor's cache until they are used.
+  /// The maximum number of events in a batch. The events have to stay in the processor's cache
+  /// until they are used.
   static let capacity = 1024
 
   /// How many inputs the batch has.

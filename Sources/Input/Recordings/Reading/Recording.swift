@@ -1,7 +1,8 @@
 /// Reads one or more recordings from start to end.
 ///
 /// Several files are several devices, or groups of devices, of one machine. Their inputs are merged
-/// by time. Of inputs with the same time, releases that a grab hid come first, then earlier files.
+/// by time. If inputs have the same time, releases that a grab hid come first, and the others
+/// follow in the order of the files.
 ///
 /// The memory that this needs does not depend on the length of the recordings, with one exception:
 /// a libinput recording of several devices is kept whole, because it has one device after another.
@@ -14,8 +15,8 @@ public struct Recording: ~Copyable {
   /// - Parameters:
   ///   - format: the format of all files; `nil` to detect the format of each file.
   ///   - isLenient: whether faults are skipped and counted; see ``skipped``.
-  ///   - warn: takes warnings, each once: what the user should know but what does not prevent
-  ///     reading.
+  ///   - warn: receives each warning once. A warning is about a problem that the user should know
+  ///     of but that does not prevent reading.
   /// - Throws: if a file cannot be opened or read, or is in no known format.
   public init(
     opening paths: [String], format: RecordingFormat? = nil, isLenient: Bool = false,
@@ -49,14 +50,14 @@ public struct Recording: ~Copyable {
     }
   }
 
-  /// The fault with the format in its message, if the format was detected, or if the file looks
+  /// Adds the format to the message of a fault, if the format was detected, or if the file looks
   /// like another format than the user named.
   public func explained(_ fault: RecordingError) -> RecordingError {
     guard let hint = files.first(where: { $0.name == fault.file })?.formatHint else { return fault }
     return RecordingError("\(fault.message) (\(hint))", file: fault.file, line: fault.line)
   }
 
-  /// The files from which no input has been read so far.
+  /// The names of the files from which no input has been read so far.
   public var unusedFiles: [String] { files.filter { !$0.isUsed }.map(\.name) }
 
   /// The faults that have been skipped so far.

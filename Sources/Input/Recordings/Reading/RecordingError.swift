@@ -1,6 +1,6 @@
 public import Terminal
 
-/// A fault of a recording, and where it is.
+/// A fault of a recording, and its file and line.
 public struct RecordingError: Error, Hashable, TerminalTextConvertible {
   /// The file's name in messages: its path, or `<stdin>`.
   public let file: String
@@ -9,7 +9,7 @@ public struct RecordingError: Error, Hashable, TerminalTextConvertible {
   /// The fault in words.
   public let message: String
 
-  /// Says what is wrong, in which line of which file.
+  /// A fault with this message, in a line of a file or in the whole file.
   public init(_ message: String, file: String, line: Int? = nil) {
     self.file = file
     self.line = line
@@ -23,7 +23,7 @@ public struct RecordingError: Error, Hashable, TerminalTextConvertible {
   }
 }
 
-/// A fault of one line.
+/// A fault of one line or record.
 struct LineFault: Error, Hashable {
   let message: String
 
@@ -38,10 +38,10 @@ struct LineFault: Error, Hashable {
 
 /// The faults of a recording that were skipped.
 public struct SkippedFaults: Hashable, Sendable {
-  /// How many there were.
+  /// The number of faults that were skipped.
   public private(set) var count = 0
 
-  /// The first of them.
+  /// The first fault that was skipped; `nil` if there was none.
   public private(set) var first: RecordingError?
 
   init() {}

@@ -39,8 +39,8 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   /// The names of the formats for people. Raw records have two sizes.
   static let names = "evemu, libinput, evtest, getevent, raw"
 
-  /// Whether these bytes are enough to detect the format. It may take long until there are more:
-  /// the recording may be of keys that are still being typed.
+  /// Whether these bytes are enough to detect the format. More bytes may come much later: a pipe
+  /// may carry a recording that is still being made.
   static func canDetect(from start: UnsafeRawBufferPointer) -> Bool {
     guard start.count < InputReader.longestLine else { return true }
     guard start.count < RawParser.size64 || encodingFault(of: start) == nil else { return true }

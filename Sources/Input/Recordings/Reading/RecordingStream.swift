@@ -3,7 +3,7 @@ import Terminal
 
 /// Yields the inputs of one device, or of several in the order of time.
 protocol BatchStream: AnyObject {
-  /// The next inputs; `nil` at the end. It reads no more of the file than the first of them needs,
+  /// The next inputs; `nil` at the end. Reads no more of the file than the first input needs,
   /// because a pipe may yield the rest much later.
   ///
   /// - Throws: at a fault, after all inputs before it have been returned.
@@ -21,8 +21,8 @@ final class RecordingStream: BatchStream {
   /// The size in bytes; `nil` for standard input and pipes, which can be read only once.
   let size: Int?
 
-  /// A hint for messages: the format, if it was detected by content, or if the content looks like
-  /// another format than the user named.
+  /// A hint for messages that tells the format; `nil` if the user named the format and the content
+  /// does not look like another.
   let formatHint: String?
 
   private let warn: (RecordingError) -> Void
@@ -44,12 +44,12 @@ final class RecordingStream: BatchStream {
   ///   - format: its format; `nil` to detect it.
   ///   - index: its index among the files of the recording.
   ///   - isLenient: whether faults are skipped and counted.
-  ///   - warn: takes warnings, the same one possibly several times.
+  ///   - warn: receives warnings, possibly the same warning several times.
   init(
     _ path: String, _ format: RecordingFormat?, index: Int, of files: Int, isLenient: Bool,
     warn: @escaping (RecordingError) -> Void
   ) throws(RecordingError) {
-    // All that throws comes first: Swift 6.0 cannot throw once some properties are set.
+    // Calls that may throw come first: Swift 6.0 cannot throw once some properties are set.
     var input = try InputReader(path)
     let isBinary = format?.parser.recordSize != nil
     let start = try input.peek {

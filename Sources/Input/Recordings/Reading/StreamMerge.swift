@@ -9,7 +9,7 @@ struct StreamMerge {
   /// returned; `nil` at the stream's end.
   private var remaining: [(batch: RecordedBatch, start: Int)?]
 
-  /// The streams whose batches are used up.
+  /// The indices of the streams whose batches are used up.
   private var streamsToRead: Range<Int>
 
   /// The first fault of a stream. The other streams are read to their ends before it is thrown.
@@ -23,7 +23,7 @@ struct StreamMerge {
 
   /// The next inputs, of one stream; `nil` at the end of all streams.
   ///
-  /// - Throws: at the end, the first fault.
+  /// - Throws: the first fault of a stream, after the inputs of all streams.
   mutating func next() throws(RecordingError) -> RecordedBatch? {
     guard streams.count > 1 else { return try streams.first?.next() }
     for index in streamsToRead { remaining[index] = read(index).map { ($0, 0) } }
@@ -54,7 +54,7 @@ struct StreamMerge {
     }
   }
 
-  /// Takes the inputs of this stream whose turn comes before that of all other streams.
+  /// Takes the inputs of this stream that come before `other`, the first turn of the other streams.
   private mutating func take(_ stream: Int, before other: Turn) -> RecordedBatch? {
     guard let (batch, start) = remaining[stream] else { return nil }
     let end = (start + 1..<batch.count).first { batch.turn(of: $0, in: stream) > other }
@@ -63,7 +63,7 @@ struct StreamMerge {
   }
 }
 
-/// The turn of an input among those of other streams. The rank orders inputs with the same time:
+/// The turn of an input among the inputs of all streams. The rank orders inputs with the same time:
 /// the controller takes the releases that a grab hid before everything else of their time.
 private typealias Turn = (time: Int64, rank: Int, stream: Int)
 

@@ -20,15 +20,15 @@ public final class Recorder {
   /// Wakes the recorder to ask the kernel for a release that a grab may hide.
   private var timer: EventSource?
   private let keyboards: Keyboards
-  /// The devices in the order in which they were opened, also those that are gone: the `order` of
-  /// their `DeviceID` is the index.
+  /// The devices in the order in which they were opened, removed devices included. The index of a
+  /// device is the `order` of its `DeviceID`.
   private var devices: [DeviceDescription] = []
-  /// The number of each device's physical device in the recording.
+  /// The numbers of the physical devices in the recording, at the same indices as ``devices``.
   private var parents: [Int] = []
   private var filter: RecordingFilter
   /// The recording; `nil` while the keyboards are being opened.
   private var file: RecordingFile?
-  /// The inputs from the time when the keyboards were being opened.
+  /// The inputs that were read before the recording was created.
   private var earlyInputs: [Controller.Input] = []
   /// The errors of the keyboards that could not be opened.
   private var openingErrors: [SystemError] = []
@@ -37,7 +37,7 @@ public final class Recorder {
   /// Whether no device was lost.
   private var isComplete = true
 
-  /// A recorder that has not opened anything.
+  /// A recorder that has no device and no file open yet.
   ///
   /// - Parameter notify: receives messages for people: that the recording begins, and which devices
   ///   cannot be read or are lost.
@@ -52,11 +52,11 @@ public final class Recorder {
     filter = RecordingFilter(settings: request.settings, showsKeyCodes: request.showsKeyCodes)
   }
 
-  /// Records until a signal, the loss of all keyboards, or until the recording's reader closes it.
+  /// Records until a signal comes, all keyboards are lost, or the recording's reader closes it.
   ///
   /// - Returns: whether no device was lost; `true` in any case if the reader closed the recording.
-  /// - Throws: `NoKeyboard`; `SystemError` if no keyboard or not every named device can be opened,
-  ///   or the file cannot be created or written.
+  /// - Throws: `NoKeyboard`; `SystemError` if no keyboard can be opened, if a named device cannot
+  ///   be opened, or if the file cannot be created or written.
   public func run() throws -> Bool {
     signals = try loop.stopAtSignals(leaving: terminal)
     terminal?.enter()
@@ -82,7 +82,7 @@ public final class Recorder {
     guard readableCount > 0 else { throw NoKeyboard() }
   }
 
-  /// How many keyboards can be read now; all devices count if the request names its devices.
+  /// The number of keyboards that can be read now. If the request names devices, all devices count.
   private var readableCount: Int {
     if case .all = request.selection { return keyboards.keyboardCount }
     return keyboards.devices.count

@@ -95,7 +95,7 @@ final class RecordingFile {
     }
   }
 
-  /// Writes what was added. If a section cannot have a file of its own, it stays in memory.
+  /// Writes the added inputs. A section that cannot have a file of its own stays in memory.
   func flush() throws(SystemError) {
     for index in sections.indices where !sections[index].text.isEmpty {
       if index > 0, sections[index].file == nil, let path {
@@ -108,7 +108,8 @@ final class RecordingFile {
     }
   }
 
-  /// Appends the sections of the other devices. Call this once.
+  /// Writes the added inputs, and appends the sections of all devices but the first. Call this
+  /// once.
   func finish() throws(SystemError) {
     try flush()
     for section in sections.dropFirst() {

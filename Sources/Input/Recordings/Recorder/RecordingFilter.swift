@@ -1,10 +1,10 @@
 import KeyboardModes
 
-/// Turns the inputs of keyboards into those that are written: adds the releases that a grab hid,
-/// and redacts.
+/// Turns the inputs of keyboards into the inputs to write: adds the releases that a grab hid, and
+/// redacts.
 ///
-/// A redacted recording has only the inputs that count (``TwinKeys``). Otherwise the new codes of
-/// two nodes of a keyboard could look like one key.
+/// A redacted recording has only the inputs that count (``TwinKeys``). Otherwise keys on two nodes
+/// of a keyboard could get the same new code and look like one key.
 struct RecordingFilter {
   private var controller: Controller
   private var redactor: Redactor?
@@ -20,7 +20,7 @@ struct RecordingFilter {
   /// Adds a device that has these keys, before its first input.
   mutating func add(_ device: DeviceID, keys: KeySet) { redactor?.add(device, keys: keys) }
 
-  /// When to take the next batch at the latest, so that the kernel is asked whether a key is still
+  /// The latest time to take the next batch, so that the kernel is asked whether a key is still
   /// down; `nil` if no use of a bound chord is open.
   var wakeTime: Time? { controller.nextCheck != nil ? controller.wakeTime : nil }
 
