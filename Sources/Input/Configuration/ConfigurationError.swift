@@ -63,13 +63,13 @@ public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
 
 extension Mark {
   /// The maximum length of a line in an excerpt, in bytes, so that the line fits into a terminal.
-  private static let longestLine = 120
+  private static let maxLineBytes = 120
 
   /// The line, and a mark below the wrong text. `nil` if the line is empty, is too long, or has
   /// characters that may be wider or narrower than others.
   func excerpt(of lines: [Substring]) -> TerminalText? {
     // Checks the length first: a line may have 1 MiB, and searching it for each error takes long.
-    guard lines.indices.contains(line - 1), lines[line - 1].utf8.count <= Self.longestLine else {
+    guard lines.indices.contains(line - 1), lines[line - 1].utf8.count <= Self.maxLineBytes else {
       return nil
     }
     let text = String(lines[line - 1].map { $0 == "\t" ? " " : $0 })

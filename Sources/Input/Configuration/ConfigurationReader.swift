@@ -113,10 +113,10 @@ struct ConfigurationReader {
 
   /// The maximum debounce time. Switches bounce for a shorter time, and people take longer from a
   /// release to the next press.
-  private static let longestDebounce = Duration.milliseconds(100)
+  private static let maxDebounce = Duration.milliseconds(100)
 
   private mutating func readDebounce(_ node: Node) {
-    guard !isOff(node), let debounce = duration(node, upTo: Self.longestDebounce) else { return }
+    guard !isOff(node), let debounce = duration(node, upTo: Self.maxDebounce) else { return }
     configuration.settings.debounce = debounce
   }
 

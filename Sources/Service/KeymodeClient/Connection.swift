@@ -9,13 +9,13 @@ import Wire
 /// until the result is `nil`.
 final class Connection {
   /// The length of the longest reply that is read, in bytes.
-  private static let longestReply = 1 << 24
+  private static let maxReplyBytes = 1 << 24
   private static let bytesPerRead = 16384
 
   /// The path of the socket.
   let path: String
   private let socket: FileDescriptor
-  private var incoming = FrameBuffer(limit: longestReply)
+  private var incoming = FrameBuffer(limit: maxReplyBytes)
 
   /// The descriptor to wait on for reading.
   var descriptor: Int32 { socket.number }

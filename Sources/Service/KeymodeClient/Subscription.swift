@@ -24,8 +24,8 @@ package final class Subscription {
   }
 
   private static let answerTimeout = Duration.seconds(5)
-  private static let shortestDelay = Duration.milliseconds(10)
-  private static let longestDelay = Duration.seconds(1)
+  private static let minDelay = Duration.milliseconds(10)
+  private static let maxDelay = Duration.seconds(1)
 
   private let directory: String
   private let machines: Set<Machine>?
@@ -124,7 +124,7 @@ package final class Subscription {
     absenceStart = start
     // Waits a quarter of the time that the daemon has been away so far.
     let quarter = start.duration(to: .now) / 4
-    let delay = min(max(quarter, Self.shortestDelay), Self.longestDelay)
+    let delay = min(max(quarter, Self.minDelay), Self.maxDelay)
     try stayAway(until: .now.advanced(by: delay))
   }
 
@@ -138,7 +138,7 @@ package final class Subscription {
       // Tries once more: the permission may have come before the watch did.
       return try connect()
     }
-    try stayAway(until: folderWatch == nil ? .now.advanced(by: Self.longestDelay) : nil)
+    try stayAway(until: folderWatch == nil ? .now.advanced(by: Self.maxDelay) : nil)
   }
 
   private func unwatch() {

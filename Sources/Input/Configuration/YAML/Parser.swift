@@ -5,7 +5,7 @@ import Terminal
 extension Node {
   /// The maximum length of a scalar, in bytes. Longer scalars are refused, because some operations
   /// on a text take more than linear time.
-  static let longestScalar = 256
+  static let maxScalarBytes = 256
 
   /// Parses the YAML text of the file with this index.
   ///
@@ -79,8 +79,8 @@ struct Parser: ~Copyable {
     case YAML_SCALAR_EVENT:
       let scalar = event.data.scalar
       try refuse(anchor: scalar.anchor, tag: scalar.tag, at: mark)
-      guard scalar.length <= Node.longestScalar else {
-        throw YAMLError("this text is longer than \(Node.longestScalar) bytes", at: mark)
+      guard scalar.length <= Node.maxScalarBytes else {
+        throw YAMLError("this text is longer than \(Node.maxScalarBytes) bytes", at: mark)
       }
       let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
       let text = String(decoding: bytes, as: UTF8.self)

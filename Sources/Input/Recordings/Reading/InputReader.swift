@@ -5,7 +5,7 @@ import Terminal
 /// Splits a file into lines, or into records of one size, in constant memory.
 struct InputReader: ~Copyable {
   /// The maximum length of a line, in bytes. The recording tools write far shorter lines.
-  static let longestLine = 65536
+  static let maxLineBytes = 65536
 
   /// A line without its line end, or a record.
   struct Part {
@@ -42,7 +42,7 @@ struct InputReader: ~Copyable {
     size = isStandardInput ? nil : file.sizeOfRegularFile
     descriptor = file
     // A larger buffer would not stay in the processor's cache.
-    buffer = .allocate(byteCount: 2 * Self.longestLine, alignment: 8)
+    buffer = .allocate(byteCount: 2 * Self.maxLineBytes, alignment: 8)
   }
 
   // A function of its own, because Swift 6.0 cannot catch an error while a noncopyable value is
@@ -63,17 +63,17 @@ struct InputReader: ~Copyable {
   ///
   /// - Parameter mayRead: whether more of the file may be read. If not, returns `nil` also if a
   ///   part of the next line is not in memory yet.
-  /// - Throws: if the file cannot be read, or if the line is longer than ``longestLine``.
+  /// - Throws: if the file cannot be read, or if the line is longer than ``maxLineBytes``.
   mutating func nextLine(mayRead: Bool) throws(RecordingError) -> Part? {
     var searched = start
     while true {
-      let limit = min(end, start + Self.longestLine)
+      let limit = min(end, start + Self.maxLineBytes)
       if let newline = indexOfNewline(from: searched, to: limit) {
         let line = start..<newline
         start = newline + 1
         return Part(bytes: take(line).withoutCarriageReturns, isComplete: true)
       }
-      guard limit < start + Self.longestLine else {
+      guard limit < start + Self.maxLineBytes else {
         throw RecordingError("not a line of text", file: name, line: number + 1)
       }
       if isAtEnd {
@@ -108,7 +108,7 @@ struct InputReader: ~Copyable {
   ) throws(RecordingError) -> UnsafeRawBufferPointer {
     while !isAtEnd, !enough(UnsafeRawBufferPointer(rebasing: buffer[start..<end])) { try fill() }
     // The limit keeps the detected format independent of how much is read at a time.
-    return UnsafeRawBufferPointer(rebasing: buffer[start..<min(end, start + Self.longestLine)])
+    return UnsafeRawBufferPointer(rebasing: buffer[start..<min(end, start + Self.maxLineBytes)])
   }
 
   /// Skips the byte order mark that Windows puts before UTF-8, if it is next.

@@ -160,9 +160,9 @@ public enum VarlinkError: Error, Hashable {
   }
 
   /// An error repeats at most this many bytes of a name that the caller chose.
-  public static let longestName = 256
+  public static let maxNameBytes = 256
 
-  /// The parameters of the error. Names are truncated to ``longestName`` bytes: a client that does not
+  /// The parameters of the error. Names are truncated to ``maxNameBytes`` bytes: a client that does not
   /// read must not choose how much memory its reply takes.
   public var parameters: JSON {
     switch self {
@@ -174,9 +174,9 @@ public enum VarlinkError: Error, Hashable {
   }
 
   private static func truncated(_ name: String) -> JSON {
-    guard name.utf8.count > longestName else { return .string(name) }
+    guard name.utf8.count > maxNameBytes else { return .string(name) }
     let characters = name.unicodeScalars
-    var end = name.utf8.index(name.startIndex, offsetBy: longestName)
+    var end = name.utf8.index(name.startIndex, offsetBy: maxNameBytes)
     // Cuts between two scalars, so that the result is valid UTF-8.
     while end.samePosition(in: characters) == nil { end = name.utf8.index(before: end) }
     return .string(String(name[..<end]))
