@@ -30,7 +30,8 @@ protocol InputSource: AnyObject {
   /// The modifiers and pointer buttons that have been held for a minute.
   var longHolds: [LongHold] { get }
 
-  /// Whether ``keysUp(among:on:)`` can find keys. If not, the daemon does not wake up to ask.
+  /// Whether ``keysUp(among:on:)`` can ever return keys. If not, the daemon never wakes up to call
+  /// it.
   var canFindKeysUp: Bool { get }
 
   /// Which of `keys` are up on this device, though no later input will report their release.

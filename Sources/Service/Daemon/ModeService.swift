@@ -13,11 +13,12 @@ final class ModeService {
   let engine: Engine
   let publisher: Publisher
 
-  /// Which LEDs show each state, and which LEDs are on.
+  /// Which LEDs show each state.
   private var ledRules = LEDRules()
+  /// The LEDs that the source was last told to switch on.
   private var ledsOn: LEDs = []
 
-  /// Runs only while something will be due: an idle daemon is not woken.
+  /// The timer for ``wakeTime``. It is off while nothing will be due, so that the daemon sleeps.
   private var alarm: EventSource?
 
   /// When the alarm will expire, in microseconds of the boot clock; `nil` while it is off.
@@ -51,7 +52,7 @@ final class ModeService {
     process(batch)
   }
 
-  /// When ``advance()`` is called next if the source has nothing before; `nil` for never.
+  /// When the alarm calls ``advance()`` if the source is not ready before; `nil` for never.
   var wakeTime: Time? { engine.wakeTime(forKeysUp: source.canFindKeysUp) }
 
   /// Sends a program's event, and returns whether it changed a state. Keys pressed earlier take
@@ -76,7 +77,8 @@ final class ModeService {
     ledRules = configuration.leds
     process(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
     show(configuration.leds)
-    // Reads the last keys of the devices that `follow` closes; `defer` reads the opened devices.
+    // Reads the last keys of the devices that `follow` will close. `defer` reads the devices that
+    // `follow` has opened.
     advance()
     defer { advance() }
     try source.follow(configuration)

@@ -152,7 +152,8 @@ extension Session {
 // MARK: - Replies
 
 extension Session {
-  /// Sends a reply, or keeps what the socket has no room for. There must be no unsent bytes.
+  /// Sends a reply, and keeps the bytes that the socket has no room for. The caller makes sure
+  /// that no earlier bytes are unsent.
   func send(_ message: [UInt8]) {
     guard !isOutputBroken else { return }
     unsent = message[...]
@@ -182,7 +183,7 @@ extension Session {
     } catch {
       isOutputBroken = true
     }
-    // The bytes may belong to all subscribers; do not hold on to them.
+    // All subscribers may share this memory: a session must not keep it alive.
     unsent = []
   }
 }
