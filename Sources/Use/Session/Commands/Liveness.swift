@@ -34,11 +34,11 @@ final class Liveness {
     of directory: String, on loop: EventLoop, reportSilence: @escaping (ClientError) -> Void
   ) throws(SystemError) {
     (self.directory, self.loop, self.reportSilence) = (directory, loop, reportSilence)
-    // Unowned, as below: this object owns the sources, which go with it.
+    // Unowned, as below: this object owns the sources, which end with it.
     tick = try loop.addTimer { [unowned self] in beat() }
   }
 
-  /// Begins to ask, unless this has begun already.
+  /// Begins to ask the daemon, unless ``begin()`` was called before and ``end()`` was not.
   func begin() {
     guard !isWatching else { return }
     isWatching = true

@@ -58,7 +58,7 @@ public final class ShiftCommand {
     let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) { [self] in end($0) }
     timer = try run.loop.addTimer { [self] in act { typing.passTime(to: $0) } }
     liveness = try Liveness(of: directory, on: run.loop) { [self] error in
-      // The follower reports that there is no daemon.
+      // Reports only a daemon that hangs: the follower reports a missing daemon.
       if case .noAnswer = error { report("\(error);\nits states count as left") }
       act { typing.loseDaemon(at: $0) }
     }
