@@ -14,7 +14,7 @@ protocol InputSource: AnyObject {
   /// - Parameter ready: called from the loop when there is something to ``read(into:)``.
   func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError)
 
-  /// Replaces the contents of `batch` by what has happened since the last call.
+  /// Replaces the contents of `batch` by the inputs since the last call, and the time reached.
   func read(into batch: inout Batch)
 
   /// The first boot time, in microseconds, at which ``Batch/noInputBefore`` will have reached

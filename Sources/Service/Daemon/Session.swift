@@ -27,7 +27,7 @@ final class Session {
     case streaming(SubscriberPosition)
     /// Sends the last reply.
     case closing
-    /// The server may remove it.
+    /// The connection is over, and the server may remove the session.
     case closed
   }
 
@@ -78,7 +78,8 @@ final class Session {
     if events.contains(.readable) { receive() }
   }
 
-  /// Decides what to wait for next, or ends. Call this after sending bytes or taking a message.
+  /// Decides which events the session waits for, or that the session is closed. Call this after
+  /// sending bytes or taking a message.
   func updateAwaitedEvents() {
     switch activity {
     case .streaming where isOutputBroken: activity = .closing

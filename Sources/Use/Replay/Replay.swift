@@ -1,7 +1,7 @@
 public import KeyboardModes
 public import Recordings
 
-/// One replay: gives the inputs of a recording to a controller, and returns the changes in a window.
+/// One replay: gives a recording's inputs to a controller, and returns the changes in a window.
 ///
 ///     var replay = Replay(settings: settings)
 ///     while let changes = try replay.next(from: &recording) { show(changes) }

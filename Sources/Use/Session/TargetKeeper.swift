@@ -55,7 +55,7 @@ public final class TargetKeeper {
   ///
   /// - Parameters:
   ///   - hasTargets: whether a machine's targets are kept. A new configuration may add machines.
-  ///   - report: receives what the user should know.
+  ///   - report: receives the messages for the user.
   public init(
     of hasTargets: @escaping (Machine) -> Bool, report: @escaping (TerminalText) -> Void
   ) throws(SystemError) {

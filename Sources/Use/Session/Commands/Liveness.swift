@@ -3,8 +3,9 @@ import System
 import Terminal
 import Wire
 
-/// While this program acts on a state, notices a daemon that does not answer, and tells the service
-/// manager that the program lives. In a service, the manager's watchdog ends a program that hangs.
+/// Notices a daemon that does not answer, and tells the service manager that this program lives;
+/// both only while the program acts on a state. In a service, the manager's watchdog ends a program
+/// that hangs.
 ///
 /// An idle program is never woken.
 final class Liveness {

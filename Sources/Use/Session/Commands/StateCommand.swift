@@ -50,8 +50,8 @@ public final class StateCommand {
   ///     ``runUntilEnd(grace:anySession:mayWait:)`` returns.
   ///   - isAnew: whether a state counts only if it is entered while the daemon is connected, the
   ///     session in front and the computer awake.
-  ///   - notify: receives what the user should know.
-  ///   - progress: receives what the command waits for, and that it starts and ends.
+  ///   - notify: receives the messages for the user about problems.
+  ///   - progress: receives the messages about what the command waits for, its start and its end.
   ///   - terminal: silent while this program runs.
   ///   - explain: says why there is no daemon, and what the user can do.
   public init(

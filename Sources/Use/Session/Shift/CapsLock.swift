@@ -16,9 +16,8 @@ import KeyboardModes
 /// tap before `settling` was not answered, an LED still off leads to notOurs, and *give up*.
 ///
 /// If ``mayBeDark``, Caps Lock may be on although its LED is off, and only a tap tells. After
-/// `settling`, an LED that is off leads to `awaitsOn` with a *tap*. If the LED is still off when the
-/// time of `awaitsOn` is over, the tap has turned Caps Lock off: notOurs or, if wanted, another
-/// *tap*.
+/// `settling`, an LED that is off leads to `awaitsOn` with a *tap*. If the LED is still off after
+/// the time of `awaitsOn`, the tap has turned Caps Lock off: notOurs or, if wanted, another *tap*.
 struct CapsLock: Sendable {
   enum Phase: Hashable, Sendable {
     /// Caps Lock is left to the person.

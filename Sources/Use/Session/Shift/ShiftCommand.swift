@@ -31,8 +31,8 @@ public final class ShiftCommand {
 
   /// - Parameters:
   ///   - maxHold: how long `on` holds Shift down at most; `nil` if `on` does not press Shift.
-  ///   - memory: what is remembered for the next process.
-  ///   - report: receives what the user should know.
+  ///   - memory: keeps the sessions whose Caps Lock is ours for the next process.
+  ///   - report: receives the messages for the user.
   public init(
     on keyboard: VirtualKeyboard, hasCapsLock: Bool, oneShot maxHold: Duration?,
     of directory: String, memory: ShiftMemory, report: @escaping (TerminalText) -> Void

@@ -65,7 +65,7 @@ public struct ShiftTyping: Sendable {
   /// When to call ``passTime(to:)``, in microseconds of the boot clock.
   public var deadline: Int64? { [pressedUntil, caps.phaseEnd].compactMap { $0 }.min() }
 
-  /// Takes what has become known of the states.
+  /// Takes an update of the states, and returns the actions that the update causes.
   ///
   /// - Parameters:
   ///   - session: the name of the session in front, if there is one.
