@@ -40,13 +40,14 @@ final class ModeService {
       alarmTime = nil
       advance()
     }
-    // The alarm comes before clients: what is due must not wait until they are served.
+    // The alarm comes before clients: a due change must not wait until clients are served.
     alarm.setPriority(.first)
     self.alarm = alarm
     try source.start(on: loop) { [unowned self] in advance() }
   }
 
-  /// Processes what has happened by now. Call it when the source is ready, and at ``wakeTime``.
+  /// Processes the inputs so far, and everything that is due by now. Call this when the source is
+  /// ready, and at ``wakeTime``.
   func advance() {
     source.read(into: &batch)
     process(batch)
@@ -68,7 +69,7 @@ final class ModeService {
     }
   }
 
-  /// Applies a configuration. The old one applies to keys that were pressed earlier.
+  /// Applies a configuration. For keys that were pressed earlier, the old configuration applies.
   ///
   /// - Throws: if devices cannot be listed; the settings apply nevertheless.
   func apply(_ configuration: Configuration) throws(SystemError) {

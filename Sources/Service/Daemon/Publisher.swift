@@ -26,7 +26,7 @@ final class Publisher {
   /// been sent: a subscriber that does not read must not fill the daemon's memory.
   static let changesPerPart: Int64 = 32
 
-  /// A message, or a part of one with many changes.
+  /// A whole message, or a part of a message with many changes.
   private struct Part {
     /// The position of a subscriber before this part, and after it.
     let start, end: SubscriberPosition
@@ -132,7 +132,8 @@ final class Publisher {
     return (MonitorReply(state: state, changes: [], missed: 0), latest)
   }
 
-  /// The bytes to send to a subscriber now: a message, or the next part of one with many changes.
+  /// The bytes to send to a subscriber now: a message, or the next part of a message with many
+  /// changes.
   ///
   /// - Parameter position: the subscriber's position; afterwards, the position that these bytes
   ///   reach.

@@ -60,7 +60,7 @@ final class Server {
 
   // MARK: Sessions
 
-  /// Handles what has happened to a session, and answers its calls.
+  /// Handles the events of a session's socket, and answers the session's calls.
   ///
   /// - Parameter limit: stops once the answered calls have this many bytes; answers at least one.
   private func serve(_ session: Session, _ events: IOEvents, upTo limit: Int = bytesPerTurn) {
@@ -145,7 +145,7 @@ final class Server {
       }
       admit(FileDescriptor(owning: number), socket.access)
     }
-    // However fast others connect, a client that has called has its turn now.
+    // Now a client that has called has its turn, however fast other clients connect.
     for listener in listeners where listener.socket === socket {
       listener.source.setPriority(.usual)
     }

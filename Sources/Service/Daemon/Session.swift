@@ -11,7 +11,7 @@ import Wire
 ///     finishing ── Monitor ────────┘                             ^
 ///         └──────────── all calls answered ──────────────────────┘
 ///
-/// While a session answers or finishes, a bad or too long call makes it close, too.
+/// While a session answers or finishes, a bad or too long call leads to closing, too.
 ///
 /// For a client that does not read, a session keeps at most one message, or one part of a message
 /// with many changes. The next call waits until the previous reply has been sent: a client that
@@ -48,7 +48,7 @@ final class Session {
   /// Whether a whole call has ever come.
   private(set) var hasCalled = false
 
-  /// - Parameter ready: called from the loop with what has happened; must call ``handle(_:)``.
+  /// - Parameter ready: called from the loop with the socket's events; must call ``handle(_:)``.
   /// - Throws: if the loop refuses the descriptor.
   init(
     _ descriptor: consuming FileDescriptor, access: Access, loop: EventLoop,

@@ -8,7 +8,7 @@ import Wire
 /// One of two slots is current. The current slot has the last message for subscribers, then a JSON
 /// object for the next daemon alone, and a NUL. The end of older, longer contents may follow.
 final class StateStore {
-  /// What the next daemon continues from.
+  /// The data from which the next daemon continues.
   struct Contents: Hashable {
     let state: StateMessage
     /// The state of the Shift machine; ``state`` has only the name of this state.

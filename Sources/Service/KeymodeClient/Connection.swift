@@ -3,7 +3,7 @@ import System
 import Terminal
 import Wire
 
-/// A connection to the daemon. It sends calls, and cuts what arrives into replies.
+/// A connection to the daemon. It sends calls, and cuts the received bytes into replies.
 ///
 /// It never waits. When ``descriptor`` is readable, call ``read()``, and then call ``nextReply()``
 /// until the result is `nil`.
@@ -65,7 +65,7 @@ final class Connection {
     if (try? sendSome(&rest, to: descriptor)) == false { throw .noAnswer(path: path) }
   }
 
-  /// Reads what has arrived. Throws ``ClientError/connectionLost`` if no more can arrive.
+  /// Reads the bytes that have arrived. Throws ``ClientError/connectionLost`` if no more can come.
   func read() throws(ClientError) {
     let result = try? readSome(from: descriptor, upTo: Self.bytesPerRead) { incoming.append($0) }
     switch result {

@@ -26,7 +26,7 @@ public enum StatesUpdate: Hashable, Sendable {
       }
     }
 
-    /// What a command waits for, and what else the user may do.
+    /// The message about what a command waits for, and what else the user may do.
     var waitingText: TerminalText {
       switch self {
       case .sessionNotInFront(.locked): "waiting until it is unlocked"

@@ -17,7 +17,7 @@ public struct JSONWriter: ~Copyable {
   /// a number needs room for twice its longest form.
   private static let margin = 64
 
-  /// What was written before the bytes in the window.
+  /// The bytes that come before the bytes in the window.
   fileprivate var bytes: [UInt8] = []
   private let window: UnsafeMutablePointer<UInt8>
   /// How many bytes of the window are written.
@@ -43,7 +43,7 @@ public struct JSONWriter: ~Copyable {
     value.write(to: &self)
   }
 
-  /// Writes a member of the present object, whatever its name.
+  /// Writes a member of the present object. Escapes the name if needed.
   mutating func member(escaping name: String, _ value: some JSONWritable) {
     string(name)
     append(colon)
@@ -184,7 +184,7 @@ public struct JSONWriter: ~Copyable {
   }
 
   private mutating func append(_ text: String) { for byte in text.utf8 { append(byte) } }
-  /// Appends what is in the window to ``bytes``, and empties the window.
+  /// Appends the bytes in the window to ``bytes``, and empties the window.
   fileprivate mutating func flushWindow() {
     bytes += UnsafeBufferPointer(start: window, count: count)
     count = 0

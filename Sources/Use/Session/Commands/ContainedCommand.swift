@@ -2,7 +2,7 @@ import Glibc
 public import System
 import Terminal
 
-/// What became of a command.
+/// The outcome of a run of a command.
 public enum CommandOutcome: Hashable, Sendable {
   /// The command could not be started, because of this `errno`.
   case failed(Int32)
@@ -92,8 +92,8 @@ final class ContainedCommand {
     beginGrace()
   }
 
-  /// Kills what is left of the command, and its first process in any control group. Returns `false`
-  /// if the first process belongs to another user.
+  /// Kills all processes of the command, and the first process even outside the control group.
+  /// Returns `false` if the first process belongs to another user.
   @discardableResult
   func kill() -> Bool {
     group?.kill()

@@ -74,7 +74,7 @@ public final class StateCommand {
   /// - Parameters:
   ///   - grace: how long the command may take to end.
   ///   - anySession: whether states count even if the user's session is not in front.
-  ///   - mayWait: whether to wait for a daemon, at the start and when it ends.
+  ///   - mayWait: whether to wait for a daemon, at the start and when the daemon ends.
   /// - Throws: if systemd cannot make a unit for the command, `UsageError` if the daemon lacks a
   ///   state of the conditions, ``ClientError`` if waiting would not help, and `SystemError` if a
   ///   system call fails.

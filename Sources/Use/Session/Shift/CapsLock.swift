@@ -55,7 +55,7 @@ struct CapsLock: Sendable {
   var mayBeDark = false
   /// When the phase ends by itself, in microseconds of the boot clock.
   var phaseEnd: Int64?
-  /// Whether to turn Caps Lock on; `false` for good once it has not answered.
+  /// Whether to turn Caps Lock on; `false` for good once Caps Lock has not answered a tap.
   var turnsOn = true
 
   /// Takes whether Caps Lock is wanted, and returns the tap that this causes, if any.
@@ -65,7 +65,7 @@ struct CapsLock: Sendable {
     return followLED(at: now)
   }
 
-  /// Takes what the LED shows.
+  /// Takes the state that the LED shows, and returns the tap that this causes, if any.
   mutating func update(_ led: LockRules.State, at now: Int64) -> Action? {
     guard led != self.led else { return nil }
     let before = self.led

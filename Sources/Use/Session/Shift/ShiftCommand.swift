@@ -4,7 +4,7 @@ public import System
 public import Terminal
 import Wire
 
-/// A virtual keyboard that types what the states of Shift say, until a signal: `keymodectl shift`.
+/// A virtual keyboard that types Shift and Caps Lock by the states of Shift: `keymodectl shift`.
 ///
 /// ``ShiftTyping`` decides; this follows the states and the session in front on `seat0`, keeps
 /// time, and remembers in which sessions it turned Caps Lock on.
@@ -119,8 +119,8 @@ public final class ShiftCommand {
     act { typing.end(at: $0) }
   }
 
-  /// Does what the rules say. A Caps Lock that will be ours is remembered first, so that it is not
-  /// forgotten if this process is killed in between.
+  /// Performs the actions of the rules. A Caps Lock that will be ours is remembered first, so that
+  /// it is not forgotten if this process is killed in between.
   private func act(_ decide: (Int64) -> [ShiftTyping.Action]) {
     run.perform {
       let actions = decide(microsecondsSinceBoot())

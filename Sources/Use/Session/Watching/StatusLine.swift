@@ -8,7 +8,7 @@ import Wire
 public struct StatusLine: Sendable {
   private let format: StatusFormat
   private let isForWaybar: Bool
-  /// The last known states; `nil` while they are unknown.
+  /// The present states; `nil` while they are unknown.
   private var states: States?
   /// The text and the tooltip while the states are unknown.
   private var absence = (text: "", tooltip: "no keymoded")

@@ -27,7 +27,7 @@ public struct WatchView {
   private let machine: Machine?
   /// The text that tells the user what to do while no daemon has come yet.
   let advice: TerminalText
-  /// The last known states; `nil` before the first update.
+  /// The last known states; `nil` before the daemon has sent states.
   private(set) var states: States?
   /// The width of the longest text so far in the column of each machine: its name or a state.
   private(set) var widths: [Machine: Int] = [:]
