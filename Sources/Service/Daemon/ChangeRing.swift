@@ -33,10 +33,11 @@ struct ChangeRing {
     }
   }
 
-  /// Whether the ring still has all changes after number `sequence`, at most ``lastSequence``.
+  /// Whether the ring still has all changes after number `sequence`.
+  /// `sequence` must not exceed ``lastSequence``.
   func hasAll(after sequence: Int64) -> Bool { lastSequence - sequence <= Int64(changes.count) }
 
-  /// The changes after number `sequence` up to number `last`, all of which the ring must have.
+  /// The changes after number `sequence` up to number `last`. The ring must have all of them.
   func changes(after sequence: Int64, upTo last: Int64) -> LazyMapSequence<Range<Int64>, Change> {
     (sequence..<last).lazy.map { changes[index(of: $0 + 1)] }
   }

@@ -2,8 +2,8 @@ import Configuration
 
 /// The configuration file with its drop-ins, and which configuration is in force.
 ///
-/// A service starts even if the file is bad: after a typing error, a restart must not lose the
-/// states. It then uses the last good configuration, or the defaults if none was stored.
+/// A service starts even if the file is bad: a restart after a typing error must not lose the
+/// states. The service then uses the last good configuration, or the defaults if none was stored.
 final class ConfigurationFile {
   /// Which configuration is in force.
   enum InForce: String {

@@ -27,8 +27,8 @@ public final class Daemon {
   private var ownSockets: OwnSockets?
   private var signals: [EventSource] = []
 
-  /// Makes the parts, takes what the service manager passed, reads the configuration, and checks a
-  /// recording. Opens no socket and no device.
+  /// Makes the parts, takes the descriptors that the service manager passed, reads the
+  /// configuration, and checks a recording. Opens no socket and no device.
   ///
   /// - Parameter configurationFile: read now, and again on SIGHUP; the system's file if `nil`.
   /// - Throws: `ConfigurationErrors`, `RecordingError`, or `SystemError` of a call of systemd.

@@ -74,7 +74,7 @@ final class Engine {
     let (before, now) = (outlook, controller.outlook)
     outlook = now
     for change in changes { ring.append(change) }
-    // Commits even without a change: the store also keeps which releases are awaited.
+    // Commits even without a change: the store also keeps the awaited releases.
     if now.revision != before.revision { commit(lastChanges: changes.count, at: batch.reached) }
     return !changes.isEmpty || now.machineListRevision != before.machineListRevision
   }
@@ -109,7 +109,7 @@ final class Engine {
 
   /// When ``process(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
   ///
-  /// - Parameter forKeysUp: whether to wake also to call `keysUp`, which may find released keys.
+  /// - Parameter forKeysUp: whether the daemon also wakes up to ask `keysUp` for released keys.
   func wakeTime(forKeysUp: Bool) -> Time? { forKeysUp ? outlook.wakeTime : outlook.deadline }
 
   var settings: Settings { read { $0.settings } }

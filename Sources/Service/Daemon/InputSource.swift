@@ -14,7 +14,7 @@ protocol InputSource: AnyObject {
   /// - Parameter ready: called from the loop when there is something to ``read(into:)``.
   func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError)
 
-  /// Replaces the contents of `batch` by what has happened since the last call.
+  /// Replaces the contents of `batch` by the inputs since the last call, and the time reached.
   func read(into batch: inout Batch)
 
   /// The first boot time, in microseconds, at which ``Batch/noInputBefore`` will have reached
@@ -30,7 +30,8 @@ protocol InputSource: AnyObject {
   /// The modifiers and pointer buttons that have been held for a minute.
   var longHolds: [LongHold] { get }
 
-  /// Whether ``keysUp(among:on:)`` can find keys. If not, the daemon does not wake up to ask.
+  /// Whether ``keysUp(among:on:)`` can ever return keys. If not, the daemon never wakes up to call
+  /// it.
   var canFindKeysUp: Bool { get }
 
   /// Which of `keys` are up on this device, though no later input will report their release.

@@ -35,10 +35,11 @@ final class ListeningSocket {
     file = (path, Self.identity(path))
   }
 
-  /// Removes the file, unless it is by now the socket of another daemon in a new directory.
+  /// Removes the socket's file. If the directory was replaced, the path may name the socket of
+  /// another daemon by now; then that file stays.
   deinit { if let file, Self.identity(file.path) == file.identity { unlink(file.path) } }
 
-  /// Which file is at a path: its device and inode.
+  /// The device and the inode of the file at a path; empty if there is none.
   private static func identity(_ path: String) -> [UInt] {
     var status = stat()
     return lstat(path, &status) == 0 ? [UInt(status.st_dev), UInt(status.st_ino)] : []

@@ -5,8 +5,8 @@ import Terminal
 
 /// The daemon's log on standard error: lines about its life cycle and warnings, never keys.
 ///
-/// The daemon does not wait for a reader of its log. A line that standard error has no room for is
-/// lost, and a later line counts it.
+/// The daemon does not wait for a reader of its log. If standard error has no room for a line, the
+/// line is lost. A later line says how many lines were lost.
 enum Log {
   /// Logs a normal event.
   static func info(_ message: String) { write(message, priority: 6) }
@@ -37,7 +37,8 @@ enum Log {
     isJournal ? "<\(priority)>\(text)\n" : "\(programName): \(text)\n"
   }
 
-  /// Whether standard error is the journal's stream. A child may inherit only `JOURNAL_STREAM`.
+  /// Whether standard error is the journal's stream. `JOURNAL_STREAM` alone does not tell: a child
+  /// of a service inherits the variable even if its standard error is another file.
   private static let isJournal: Bool = {
     var status = stat()
     guard let stream = environment("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {

@@ -13,11 +13,12 @@ final class ModeService {
   let engine: Engine
   let publisher: Publisher
 
-  /// Which LEDs show each state, and which LEDs are on.
+  /// Which LEDs show each state.
   private var ledRules = LEDRules()
+  /// The LEDs that the source was last told to switch on.
   private var ledsOn: LEDs = []
 
-  /// Runs only while something will be due: an idle daemon is not woken.
+  /// The timer for ``wakeTime``. It is off while nothing will be due, so that the daemon sleeps.
   private var alarm: EventSource?
 
   /// When the alarm will expire, in microseconds of the boot clock; `nil` while it is off.
@@ -39,19 +40,20 @@ final class ModeService {
       alarmTime = nil
       advance()
     }
-    // The alarm comes before clients: what is due must not wait until they are served.
+    // The alarm comes before clients: a due change must not wait until clients are served.
     alarm.setPriority(.first)
     self.alarm = alarm
     try source.start(on: loop) { [unowned self] in advance() }
   }
 
-  /// Processes what has happened by now. Call it when the source is ready, and at ``wakeTime``.
+  /// Processes the inputs so far, and everything that is due by now. Call this when the source is
+  /// ready, and at ``wakeTime``.
   func advance() {
     source.read(into: &batch)
     process(batch)
   }
 
-  /// When ``advance()`` is called next if the source has nothing before; `nil` for never.
+  /// When the alarm calls ``advance()`` if the source is not ready before; `nil` for never.
   var wakeTime: Time? { engine.wakeTime(forKeysUp: source.canFindKeysUp) }
 
   /// Sends a program's event, and returns whether it changed a state. Keys pressed earlier take
@@ -67,7 +69,7 @@ final class ModeService {
     }
   }
 
-  /// Applies a configuration. The old one applies to keys that were pressed earlier.
+  /// Applies a configuration. For keys that were pressed earlier, the old configuration applies.
   ///
   /// - Throws: if devices cannot be listed; the settings apply nevertheless.
   func apply(_ configuration: Configuration) throws(SystemError) {
@@ -76,7 +78,8 @@ final class ModeService {
     ledRules = configuration.leds
     process(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
     show(configuration.leds)
-    // Reads the last keys of the devices that `follow` closes; `defer` reads the opened devices.
+    // Reads the last keys of the devices that `follow` will close. `defer` reads the devices that
+    // `follow` has opened.
     advance()
     defer { advance() }
     try source.follow(configuration)

@@ -66,7 +66,7 @@ struct OwnSockets: ~Copyable {
   }
 }
 
-/// What is at a path where a socket is to be made.
+/// The present file, if any, at the path of a socket that is to be made.
 private enum Occupant: Equatable {
   case nothing
   /// A socket on which no process listens any more.

@@ -54,7 +54,7 @@ final class PassedDescriptors {
     return FileDescriptor(owning: descriptors.remove(at: index).number)
   }
 
-  /// Makes a file in memory, which the service manager stores instead of the previous one. Returns
+  /// Makes a file in memory. The service manager stores it instead of the previous file. Returns
   /// `nil` without a service manager, or if the file cannot be made.
   private static func storeNew(_ file: StoredFile, _ content: [UInt8] = []) -> FileDescriptor? {
     guard ServiceManager.isPresent else { return nil }

@@ -48,8 +48,8 @@ struct PlaybackClock {
       microseconds: Int64(saturating: Double(anchor.recorded.microseconds) + elapsed * factor))
   }
 
-  /// The first real time at which ``recordedTime(at:)`` is at least `recorded`, if nothing plays
-  /// before.
+  /// The first real time at which ``recordedTime(at:)`` is at least `recorded`, if no event is
+  /// played before.
   func realTime(reaching recorded: Time) -> Int64 {
     let ahead = (Double(recorded.microseconds) - Double(anchor.recorded.microseconds)) / factor
     return Int64(saturating: Double(anchor.microseconds) + ahead.rounded(.up))

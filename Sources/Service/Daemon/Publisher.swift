@@ -19,13 +19,14 @@ struct SubscriberPosition: Equatable {
 /// Sends subscribers the changes.
 ///
 /// A subscriber is a session with a position in the sequence of changes. The position stands still
-/// while the session has unsent bytes. Afterwards, later changes or their number are sent.
+/// while the session has unsent bytes. Then the session is sent the later changes or, if the ring
+/// has lost them, their number.
 final class Publisher {
-  /// How many changes of a message are written at once. More are written only when these have been
-  /// sent, so that a subscriber that does not read costs no more memory.
+  /// How many changes of a message are written at once. The next changes follow once these have
+  /// been sent: a subscriber that does not read must not fill the daemon's memory.
   static let changesPerPart: Int64 = 32
 
-  /// A message, or a part of one with many changes.
+  /// A whole message, or a part of a message with many changes.
   private struct Part {
     /// The position of a subscriber before this part, and after it.
     let start, end: SubscriberPosition
@@ -40,7 +41,7 @@ final class Publisher {
   private let source: any InputSource
 
   // Unchecked for speed: see `EventLoop`.
-  /// In the order of subscription. Each change is sent in this order.
+  /// The subscribers in the order of their subscription. They are sent each change in this order.
   @exclusivity(unchecked) private var subscribers: [Session] = []
 
   /// How often a client was told that it had missed changes.
@@ -96,8 +97,8 @@ final class Publisher {
 
   // MARK: Messages
 
-  /// The position of a new subscriber that knows the sequence `instance` up to change `after`; both
-  /// are `nil` if it knows nothing.
+  /// The position of a new subscriber that knows the sequence `instance` up to change `after`. A
+  /// subscriber that knows no changes gives `nil` for both.
   ///
   /// - Parameter machines: the machines whose changes are sent; `nil` for all.
   /// - Returns: the first message, or `nil` if ``next(for:)`` writes it; and the position.
@@ -131,7 +132,8 @@ final class Publisher {
     return (MonitorReply(state: state, changes: [], missed: 0), latest)
   }
 
-  /// The bytes to send to a subscriber now: a message, or the next part of one with many changes.
+  /// The bytes to send to a subscriber now: a message, or the next part of a message with many
+  /// changes.
   ///
   /// - Parameter position: the subscriber's position; afterwards, the position that these bytes
   ///   reach.
@@ -161,8 +163,8 @@ final class Publisher {
     return part.bytes
   }
 
-  /// Between two messages, moves a position past changes of machines outside the subscription. Does
-  /// nothing if the ring has lost changes, which may be changes of subscribed machines.
+  /// Moves a position between two messages past the changes of machines that are not subscribed to.
+  /// Does nothing if the ring has lost changes: some may be of subscribed machines.
   private func skipOtherMachines(_ position: inout SubscriberPosition) {
     let ring = engine.ring
     guard let machines = position.machines, ring.hasAll(after: position.sequence) else { return }
@@ -173,7 +175,7 @@ final class Publisher {
   }
 
   /// Writes a part of a message. The first part has the start of the message, and the last part
-  /// its end. A part has changes unless the ring has lost them.
+  /// its end. If the ring has lost changes, the part reports their number instead.
   private func write(from start: SubscriberPosition) -> Part {
     let ring = engine.ring
     let endOfMessage = start.endOfMessage ?? ring.lastSequence

@@ -37,7 +37,7 @@ final class RecordingPlayer: InputSource {
     recording = try Recording(opening: [file])
     // Inputs before the first time, such as keys held at the start, get that time.
     reached = first ?? reached
-    // Once this is played, the recording's first input is read.
+    // This input is played first. Then the recording's first input is read.
     upcoming = .allOpened(at: reached)
     self.speed = speed
     clock = PlaybackClock(speed, reaching: reached, at: microsecondsSinceBoot())

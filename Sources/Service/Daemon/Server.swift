@@ -11,8 +11,8 @@ final class Server {
   /// How many of the ``maxSessions`` are reserved for the control socket.
   private static let reservedForControl = 16
 
-  /// Memory is released when most clients have gone, if there were at least this many. Releasing
-  /// takes time, so one client that comes and goes must not cause it.
+  /// Memory is released when three quarters of the clients have gone, if there were at least this
+  /// many. Releasing takes time, so one client that comes and goes must not cause it.
   private static let minPeakToRelease = 32
 
   /// How many bytes of a client's calls are answered before other clients have their turn.
@@ -49,7 +49,8 @@ final class Server {
     preferNewClients()
   }
 
-  /// Has new clients accepted before the next call: clients with many calls must not block them.
+  /// Makes the loop accept new clients before the next call is answered: clients with many calls
+  /// must not block new clients.
   private func preferNewClients() {
     for listener in listeners {
       // The control socket comes first: HangUp can then end waiting readers before they are served.
@@ -59,7 +60,7 @@ final class Server {
 
   // MARK: Sessions
 
-  /// Handles what has happened to a session, and answers its calls.
+  /// Handles the events of a session's socket, and answers the session's calls.
   ///
   /// - Parameter limit: stops once the answered calls have this many bytes; answers at least one.
   private func serve(_ session: Session, _ events: IOEvents, upTo limit: Int = bytesPerTurn) {
@@ -82,7 +83,8 @@ final class Server {
     finishTurn(of: session)
   }
 
-  /// Sends a subscriber what is new, and has the session decide what to wait for next.
+  /// Sends the new changes if the session is a subscriber, updates what the session waits for, and
+  /// removes the session if it is closed.
   private func finishTurn(of session: Session) {
     publisher.publish(to: session)
     session.updateAwaitedEvents()
@@ -109,7 +111,8 @@ final class Server {
   private func endReaders() {
     removeSessions { $0.access == .reading }
     for listener in listeners where listener.socket.access == .reading {
-      // Fewer connections can wait. The limit keeps a flood of them from blocking the daemon.
+      // The backlog holds fewer connections. The limit ends the loop even if clients keep
+      // connecting.
       for _ in 0..<65536 {
         let number = accept(listener.socket.number, nil, nil)
         if number >= 0 { close(number) } else if errno == EAGAIN { break }
@@ -120,7 +123,7 @@ final class Server {
   private func removeSessions(where isMeant: (Session) -> Bool) {
     for session in sessions where isMeant(session) { publisher.remove(session) }
     sessions.removeAll(where: isMeant)
-    // Clients that wait for a descriptor can have the descriptors of the ended sessions.
+    // The ended sessions have freed descriptors, which waiting clients can use.
     resumeAccepting()
     if peakClients >= Self.minPeakToRelease, sessions.count <= peakClients / 4 {
       releaseMemory()
@@ -142,7 +145,7 @@ final class Server {
       }
       admit(FileDescriptor(owning: number), socket.access)
     }
-    // However fast others connect, a client that has called has its turn now.
+    // Now a client that has called has its turn, however fast other clients connect.
     for listener in listeners where listener.socket === socket {
       listener.source.setPriority(.usual)
     }
@@ -166,7 +169,8 @@ final class Server {
 
   private static let tooMany = Reply(error: ControllerInterface.tooManyClients).message
 
-  /// Answers the client's first call before it comes. A new socket has room for this answer.
+  /// Sends an error before the client's first call arrives: the client takes the error as the reply
+  /// to that call. A new socket has room for the error.
   private func turnAway(_ socket: Int32) {
     var reply = Self.tooMany[...]
     _ = try? sendSome(&reply, to: socket)

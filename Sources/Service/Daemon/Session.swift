@@ -11,7 +11,7 @@ import Wire
 ///     finishing ── Monitor ────────┘                             ^
 ///         └──────────── all calls answered ──────────────────────┘
 ///
-/// While a session answers or finishes, a bad or too long call makes it close, too.
+/// While a session answers or finishes, a bad or too long call leads to closing, too.
 ///
 /// For a client that does not read, a session keeps at most one message, or one part of a message
 /// with many changes. The next call waits until the previous reply has been sent: a client that
@@ -27,7 +27,7 @@ final class Session {
     case streaming(SubscriberPosition)
     /// Sends the last reply.
     case closing
-    /// The server may remove it.
+    /// The connection is over, and the server may remove the session.
     case closed
   }
 
@@ -48,7 +48,7 @@ final class Session {
   /// Whether a whole call has ever come.
   private(set) var hasCalled = false
 
-  /// - Parameter ready: called from the loop with what has happened; must call ``handle(_:)``.
+  /// - Parameter ready: called from the loop with the socket's events; must call ``handle(_:)``.
   /// - Throws: if the loop refuses the descriptor.
   init(
     _ descriptor: consuming FileDescriptor, access: Access, loop: EventLoop,
@@ -78,7 +78,8 @@ final class Session {
     if events.contains(.readable) { receive() }
   }
 
-  /// Decides what to wait for next, or ends. Call this after sending bytes or taking a message.
+  /// Decides which events the session waits for, or that the session is closed. Call this after
+  /// sending bytes or taking a message.
   func updateAwaitedEvents() {
     switch activity {
     case .streaming where isOutputBroken: activity = .closing
@@ -152,7 +153,8 @@ extension Session {
 // MARK: - Replies
 
 extension Session {
-  /// Sends a reply, or keeps what the socket has no room for. There must be no unsent bytes.
+  /// Sends a reply, and keeps the bytes that the socket has no room for. The caller makes sure
+  /// that no earlier bytes are unsent.
   func send(_ message: [UInt8]) {
     guard !isOutputBroken else { return }
     unsent = message[...]
@@ -182,7 +184,7 @@ extension Session {
     } catch {
       isOutputBroken = true
     }
-    // The bytes may belong to all subscribers; do not hold on to them.
+    // All subscribers may share this memory: a session must not keep it alive.
     unsent = []
   }
 }

@@ -5,10 +5,10 @@ import Wire
 
 /// The states in memory that outlives the daemon, so that a restart keeps them.
 ///
-/// One of two slots is current. It has the last message for subscribers, then a JSON object with
-/// what only the next daemon needs, and a NUL. The end of older, longer contents may follow.
+/// One of two slots is current. The current slot has the last message for subscribers, then a JSON
+/// object for the next daemon alone, and a NUL. The end of older, longer contents may follow.
 final class StateStore {
-  /// What the next daemon continues from.
+  /// The data from which the next daemon continues.
   struct Contents: Hashable {
     let state: StateMessage
     /// The state of the Shift machine; ``state`` has only the name of this state.

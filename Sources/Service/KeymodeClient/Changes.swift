@@ -13,7 +13,7 @@ public struct Changes: AsyncSequence, Sendable {
   /// The iterator runs on the actor that calls it, even the main actor: a thread of the runtime's
   /// pool would start a timer of libdispatch that wakes the process every second.
   public struct Iterator: AsyncIteratorProtocol {
-    /// `nil` once the sequence is over.
+    /// The subscription, or why there could be none; `nil` once the sequence is over.
     private var subscription: Result<Subscription, ClientError>?
     private var pending: ArraySlice<Update> = []
 

@@ -21,7 +21,8 @@ public struct Client: Sendable {
   /// The directory of the daemon's sockets.
   public let directory: String
 
-  /// A client of the daemon that serves in `directory`; `nil` is what ``directory(_:)`` finds now.
+  /// A client of the daemon that serves in `directory`. If `directory` is `nil`, ``directory(_:)``
+  /// chooses the directory now.
   public init(directory: String? = nil) { self.directory = Client.directory(directory) }
 
   /// The directory of the daemon's sockets: the given one, else the value of `KEYMODED_SOCKET_DIR`,

@@ -3,12 +3,12 @@ import System
 import Terminal
 import Wire
 
-/// A connection to the daemon. It sends calls, and cuts what arrives into replies.
+/// A connection to the daemon. It sends calls, and cuts the received bytes into replies.
 ///
 /// It never waits. When ``descriptor`` is readable, call ``read()``, and then call ``nextReply()``
 /// until the result is `nil`.
 final class Connection {
-  /// The length of the longest reply that is read, in bytes.
+  /// The maximum length of a reply, in bytes.
   private static let maxReplyBytes = 1 << 24
   private static let bytesPerRead = 16384
 
@@ -25,8 +25,8 @@ final class Connection {
     self.socket = socket
   }
 
-  /// Connects to a socket of the daemon that serves in `directory`. If the user may use only the
-  /// control socket, it replaces the state socket.
+  /// Connects to a socket of the daemon that serves in `directory`. If the user may not use the
+  /// state socket, but may use the control socket, connects to the control socket instead.
   ///
   /// - Throws: ``ClientError/noDaemon(path:)``, ``ClientError/permissionDenied(path:group:)``,
   ///   ``ClientError/noAnswer(path:)`` if the backlog is full, or ``ClientError/failed(_:)``.
@@ -65,7 +65,7 @@ final class Connection {
     if (try? sendSome(&rest, to: descriptor)) == false { throw .noAnswer(path: path) }
   }
 
-  /// Reads what has arrived. Throws ``ClientError/connectionLost`` if no more can arrive.
+  /// Reads the bytes that have arrived. Throws ``ClientError/connectionLost`` if no more can come.
   func read() throws(ClientError) {
     let result = try? readSome(from: descriptor, upTo: Self.bytesPerRead) { incoming.append($0) }
     switch result {
@@ -110,7 +110,7 @@ func groupName(ofSocket path: String) -> String? {
   var status = stat()
   guard stat(path, &status) == 0, status.st_mode & S_IWGRP != 0 else { return nil }
   var (entry, found) = (Glibc.group(), UnsafeMutablePointer<Glibc.group>?.none)
-  // A group may have thousands of members.
+  // The buffer also receives the names of the group's members, which may be thousands.
   for size in [1 << 10, 1 << 20] {
     let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in
       getgrgid_r(status.st_gid, &entry, buffer.baseAddress, size, &found)

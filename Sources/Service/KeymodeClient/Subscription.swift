@@ -13,7 +13,8 @@ import Wire
 /// Wait until ``descriptor`` is readable, then call ``advance()``.
 package final class Subscription {
   private enum Phase {
-    /// There is no connection. Tries again at this time, if any, or when ``folderWatch`` changes.
+    /// There is no connection. The next attempt comes at this time or, if the time is `nil`, when
+    /// ``folderWatch`` sees a change.
     case away(attempt: SuspendingClock.Instant?)
     /// The daemon must send the states before this time.
     case asked(Connection, deadline: SuspendingClock.Instant)
@@ -35,10 +36,10 @@ package final class Subscription {
   private var last: (sequence: Int64, instance: String)?
   /// The machines of the last message. A new configuration may have others.
   private var knownMachines: [Machine] = []
-  /// When the time without a connection began; `nil` until an update has reported it.
+  /// Since when the daemon is away, as an update has reported; `nil` while the daemon is connected.
   private var absenceStart: SuspendingClock.Instant?
-  /// Watches the folder of the sockets while this user lacks the permission: a socket cannot be
-  /// watched without it. `nil` if the user may not read the folder either.
+  /// Watches the folder of the sockets while this user may not use the socket: without permission,
+  /// the socket itself cannot be watched. `nil` if the user may not read the folder either.
   private var folderWatch: FolderWatch?
   /// Whether this user lacked the permission at the last attempt.
   private var isDenied = false
@@ -73,7 +74,7 @@ package final class Subscription {
       wakeup.stop()
       phase = .over(error)
       if updates.isEmpty { throw error }
-      // The updates from before the error come first.
+      // Returns the updates from before the error; the next call throws the error.
       try? wakeup.wait(for: nil, until: .now)
     }
     return updates

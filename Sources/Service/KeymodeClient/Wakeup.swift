@@ -1,7 +1,8 @@
 import System
 import Terminal
 
-/// A descriptor that is readable when another descriptor is, or at a time. Both may change.
+/// A descriptor that becomes readable when another descriptor is readable, or when a time comes.
+/// The other descriptor and the time can be replaced.
 final class Wakeup {
   private let descriptorSet: DescriptorSet
   private let timer: TimerDescriptor
@@ -20,7 +21,8 @@ final class Wakeup {
     }
   }
 
-  /// Waits only for this descriptor and this time. The previous descriptor must still be open.
+  /// Waits for this descriptor and this time, instead of the previous ones. The previous descriptor
+  /// must still be open.
   func wait(for next: Int32?, until deadline: SuspendingClock.Instant?) throws(ClientError) {
     stop()
     timer.set(after: deadline.map { SuspendingClock.now.duration(to: $0) })

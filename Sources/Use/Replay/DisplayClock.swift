@@ -21,7 +21,7 @@ public struct DisplayClock: Sendable {
   /// The time that is shown for a recorded time. Recorded times are never negative.
   public func shown(_ recorded: Time) -> Time { Time(microseconds: recorded.microseconds - zero) }
 
-  /// The recorded time that is shown as `shown`, but at most the last possible time.
+  /// The recorded time that is shown as `shown`; on overflow, the latest possible time.
   public func recorded(_ shown: Time) -> Time {
     let (sum, overflow) = shown.microseconds.addingReportingOverflow(zero)
     return Time(microseconds: overflow ? .max : sum)

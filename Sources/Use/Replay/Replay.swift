@@ -1,7 +1,7 @@
 public import KeyboardModes
 public import Recordings
 
-/// One replay: passes what a recording holds to a controller, and yields the changes in a window.
+/// One replay: gives a recording's inputs to a controller, and returns the changes in a window.
 ///
 ///     var replay = Replay(settings: settings)
 ///     while let changes = try replay.next(from: &recording) { show(changes) }
@@ -24,9 +24,10 @@ public struct Replay: Sendable {
   /// The changes in the window that ``next(from:)`` has not returned yet.
   private var changes: [Change] = []
 
-  /// The picture of the window, if it was asked for. There is none before the window begins.
+  /// The changes and presses of the window, for a picture; `nil` before the window begins, and if
+  /// no picture is drawn.
   public private(set) var timeline: Timeline?
-  /// The states in which the window begins, and when; `nil` before it begins.
+  /// The states at the beginning of the window, and its time; `nil` before the window begins.
   public private(set) var start: (states: States, time: Time)?
   /// The clock for showing this recording's times, known after the first event.
   public private(set) var clock = DisplayClock()
@@ -41,8 +42,8 @@ public struct Replay: Sendable {
   /// - Parameters:
   ///   - from: when the window begins, as ``clock`` shows times; `nil` is the start of
   ///     the recording.
-  ///   - until: when the window ends, which is not before `from`; `nil` is the end of
-  ///     the recording.
+  ///   - until: when the window ends, as ``clock`` shows times; not before `from`; `nil` is the end
+  ///     of the recording.
   public init(
     settings: Settings, from: Time? = nil, until: Time? = nil, drawing isDrawing: Bool = false
   ) {
@@ -54,8 +55,8 @@ public struct Replay: Sendable {
 
   /// Replays the next part of `recording`.
   ///
-  /// - Returns: the changes in the window by this part; `nil` if the replay has ended already.
-  /// - Throws: `RecordingError` for what cannot be read. Earlier changes have been returned.
+  /// - Returns: the changes in the window that this part causes; `nil` if the replay has ended.
+  /// - Throws: `RecordingError` if this part cannot be read. Earlier changes have been returned.
   public mutating func next(
     from recording: inout Recording
   ) throws(RecordingError) -> [Change]? {

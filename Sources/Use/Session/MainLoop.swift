@@ -12,7 +12,7 @@ public final class MainLoop<Outcome> {
   /// A run without an outcome.
   public init() throws(SystemError) { loop = try EventLoop() }
 
-  /// Ends the run.
+  /// Ends the run with this outcome, unless the run has an outcome already.
   public func end(_ outcome: Outcome) { end(with: .success(outcome)) }
 
   /// Ends the run with an error.
@@ -43,7 +43,7 @@ public final class MainLoop<Outcome> {
 }
 
 extension EventLoop {
-  /// Calls `handler` once after this time.
+  /// Calls `handler` once after `delay`, unless the returned source is released before.
   public func call(
     after delay: Duration, _ handler: @escaping () -> Void
   ) throws(SystemError) -> EventSource {

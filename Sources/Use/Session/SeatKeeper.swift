@@ -14,7 +14,7 @@ import Wire
 /// 3. It writes the name of the person into the ACL.
 ///
 /// A new socket gets its ACL at once. A person found in the ACL at the start counts as another
-/// person, because it is not known what happened meanwhile.
+/// person: other persons may have been in front before this program started.
 public final class SeatKeeper {
   private let directory: String
   private let path: String
@@ -33,7 +33,7 @@ public final class SeatKeeper {
 
   /// Keeps the socket of the daemon that serves in `directory`.
   ///
-  /// - Parameter report: receives what the administrator should know.
+  /// - Parameter report: receives the messages for the administrator.
   public init(_ directory: String, report: @escaping (TerminalText) -> Void) throws(SystemError) {
     run = try MainLoop()
     (self.directory, self.report) = (directory, report)
@@ -109,7 +109,7 @@ public final class SeatKeeper {
       switch answer {
       case .success: (isCleared, call, failure) = (true, nil, nil)
       case .failure(let error):
-        if error != failure { report("\(error);\nnobody is named until it does") }
+        if error != failure { report("\(error);\nuntil the daemon answers, nobody may read by being in front") }
         failure = error
         run.perform {
           call = try run.loop.call(after: .seconds(1)) { [self] in

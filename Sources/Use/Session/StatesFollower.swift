@@ -26,7 +26,7 @@ public final class StatesFollower {
   /// The name of the session, as in ``LoginSession/name``; `-` if sessions are not looked at.
   public var sessionName: String { session?.name ?? "-" }
 
-  /// Whether the session says that it is one of Xorg.
+  /// Whether logind says that Xorg shows the session.
   var isOnXorg: Bool { session?.isOnXorg == true }
 
   /// Follows the states of the daemon that serves in `directory`.
@@ -36,14 +36,14 @@ public final class StatesFollower {
   ///
   /// - Parameters:
   ///   - machines: the machines whose changes are reported, at least one; `nil` for all. The states
-  ///     of others are out of date.
-  ///   - conditions: before states are reported, the daemon is asked whether it has these states.
+  ///     of other machines may be out of date.
+  ///   - conditions: checked against the daemon's machines before any state is reported.
   ///   - anySession: whether states count even if the session is not in front.
-  ///   - followsSleep: whether states also count as left while the machine goes to sleep and wakes
+  ///   - followsSleep: whether states also count as left while the computer goes to sleep and wakes
   ///     up, in any session.
   ///   - choice: which session to look at.
-  ///   - mayWait: whether to wait for a daemon, or for permission, at the start and when it ends,
-  ///     rather than fail.
+  ///   - mayWait: whether to wait if there is no daemon or no permission, at the start or later. If
+  ///     not, `notify` gets the error.
   ///   - notify: called from the loop with each update, in order, and with an error if this may not
   ///     wait, or waiting would not help: after an invalid reply, or if the daemon lacks a state.
   public init(
@@ -56,7 +56,7 @@ public final class StatesFollower {
     (self.mayWait, self.notify) = (mayWait, notify)
     knownStates = KnownStates(presence: anySession ? .inFront : nil)
     unchecked = conditions?.needDaemonCheck == true ? conditions : nil
-    // Unowned, as below: this object owns the sources, which go with it.
+    // Unowned, as below: this object owns the sources, which end with it.
     if !anySession || followsSleep {
       session = try LoginSession(choice, followsSleep: followsSleep, on: loop) { [unowned self] in
         let counts = !anySession || $0 == .absent(.asleep)
@@ -66,7 +66,7 @@ public final class StatesFollower {
     try follow()
   }
 
-  /// Says whether a sleep is to wait, as ``LoginSession/delaysSleep``.
+  /// Sets ``LoginSession/delaysSleep``: whether a sleep of the computer must wait.
   func setDelaysSleep(_ delaysSleep: Bool) { session?.delaysSleep = delaysSleep }
 
   private func follow() throws {
@@ -90,8 +90,8 @@ public final class StatesFollower {
     deliver(knownStates.take(update))
   }
 
-  /// Asks the daemon for its machines. A daemon that does not answer is as good as none: all begins
-  /// again after a second.
+  /// Asks the daemon for its machines, and checks the conditions. If the daemon does not answer,
+  /// reports that there is no daemon, and subscribes again after a second.
   private func check(_ conditions: StateConditions) throws {
     question = try loop.ask(.machines, of: directory) { [unowned self] answer in
       attempt {

@@ -3,10 +3,10 @@ public import KeymodeClient
 public import System
 public import Terminal
 
-/// What programs learn about the states: what they are, or that all count as left.
+/// An update for programs that act on states: the present states, or that all count as left.
 public enum StatesUpdate: Hashable, Sendable {
-  /// The states after `change`. Without a change, the states as they are at the start, after missed
-  /// changes, once a daemon is back, or once the session is in front again.
+  /// The states after `change`. `change` is `nil` at the start, after missed changes, when the list
+  /// of machines changes, once a daemon is back, and once the session is in front again.
   case states(CountedStates, change: Change?)
   /// Every state counts as left.
   case unknown(Reason)
@@ -26,11 +26,11 @@ public enum StatesUpdate: Hashable, Sendable {
       }
     }
 
-    /// What a command waits for, and what else the user may do.
+    /// The message about what a command waits for, and what else the user may do.
     var waitingText: TerminalText {
       switch self {
       case .sessionNotInFront(.locked): "waiting until it is unlocked"
-      // In tmux, over ssh and on a serial line, this does not change.
+      // In tmux, over ssh and on a serial line, the wait would never end.
       case .sessionNotInFront(.noSeat), .sessionNotInFront(.noSession):
         "waiting for it; '--any-session' does not"
       case .sessionNotInFront(.asleep): "waiting until it wakes up"
@@ -47,7 +47,7 @@ public enum StatesUpdate: Hashable, Sendable {
 /// next change, although it lasts: the key that entered it was typed on a locked screen, or by
 /// another user, and must not start anything once the session is in front.
 public struct CountedStates: Hashable, Sendable {
-  /// The states.
+  /// The states of all machines, including states that count as left.
   public let states: States
   /// The machines whose state was entered while the session was not in front.
   let enteredElsewhere: Set<Machine>
@@ -89,7 +89,7 @@ struct KnownStates {
   /// - Parameter presence: whether the session is in front; `nil` if that is not known yet.
   init(presence: SessionPresence?) { self.presence = presence }
 
-  /// Takes an update of the daemon, and returns what becomes known by this, if anything.
+  /// Takes an update of the daemon, and returns the update to report, if there is one.
   mutating func take(_ update: Update) -> StatesUpdate? {
     defer { noteFront() }
     switch (update, daemon) {
@@ -111,7 +111,7 @@ struct KnownStates {
     }
   }
 
-  /// Takes the presence of the session, and returns what becomes known by this, if anything.
+  /// Takes the presence of the session, and returns the update to report, if there is one.
   mutating func take(_ now: SessionPresence) -> StatesUpdate? {
     defer { noteFront() }
     let before = presence
@@ -149,7 +149,7 @@ struct KnownStates {
     presence == .absent(.locked) ? Set(states.machines) : []
   }
 
-  /// The update that reports what is known after `change`, if anything is to be reported.
+  /// The update to report after `change`, or without a change; `nil` if not enough is known.
   private func statesUpdate(after change: Change?) -> StatesUpdate? {
     switch (presence, daemon, states) {
     case (.absent(let reason), _, _): .unknown(.sessionNotInFront(reason))

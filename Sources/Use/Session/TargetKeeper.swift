@@ -16,16 +16,16 @@ public import Terminal
 /// | the session is not in front  | none, at once                                                 |
 /// | the program ends             | none, at once                                                 |
 ///
-/// This asks the manager which targets are active at the start, and after the manager has
-/// reexecuted itself. Otherwise it only orders starts and stops. A target is started once all other
-/// targets of its machine have stopped, so no two are active at once, and the target of a state
-/// that ends meanwhile is never started. A target that cannot be started, or that another program
-/// has stopped or started, is left alone until its state is entered again.
+/// At the start, and after the manager has reexecuted itself, the keeper asks the manager which
+/// targets are active. Otherwise the keeper only orders starts and stops. A target is started once
+/// all other targets of its machine have stopped, so no two are active at once. If the state ends
+/// before that, its target is never started. A target that cannot be started, or that another
+/// program has stopped or started, is left alone until its state is entered again.
 public final class TargetKeeper {
   /// How long the targets outlast the daemon.
   private static let absenceTimeout = Duration.seconds(1)
 
-  /// What the manager is asked to do: to start this target, or to stop it.
+  /// An order to the manager: to start a target, or to stop the target.
   private typealias Order = (target: String, isStart: Bool)
 
   private let run: MainLoop<Int32>
@@ -55,7 +55,7 @@ public final class TargetKeeper {
   ///
   /// - Parameters:
   ///   - hasTargets: whether a machine's targets are kept. A new configuration may add machines.
-  ///   - report: receives what the user should know.
+  ///   - report: receives the messages for the user.
   public init(
     of hasTargets: @escaping (Machine) -> Bool, report: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
@@ -145,8 +145,8 @@ public final class TargetKeeper {
   /// the other targets of its machine have stopped.
   private func giveOrders() {
     guard let wanted, let active else { return }
-    // Ready before the jobs have ended: a target waits for the units that it wants, and these may
-    // wait until this program is ready.
+    // Ready before the jobs have ended: a target waits for the units that it wants, and these units
+    // may wait until this program is ready.
     if !isReady { ServiceManager.notify("READY=1") }
     isReady = true
     for target in active.subtracting(wanted.values) { stop(target) }
@@ -213,7 +213,7 @@ public final class TargetKeeper {
         // Stops them once more, because only the ends of our own jobs are noticed.
         for target in targets where target.isStopping { stop(target.name) }
         giveOrders()
-      // A manager that does not answer is as good as none.
+      // A manager that does not answer is treated like one that has closed the connection.
       case .failure: reconnect()
       }
       endIfAnswered()

@@ -27,7 +27,7 @@ public struct DeviceMessage: Hashable, Sendable, JSONWritable {
     self.product = padded(product, 4, radix: 16, "0")
   }
 
-  /// Writes the device, members in the order of the interface.
+  /// Writes the device as an object. The members have the order of the interface.
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("name", name)
@@ -53,7 +53,7 @@ public struct DeviceMessage: Hashable, Sendable, JSONWritable {
 
 /// The type `Hold` of the interface.
 extension LongHold: JSONWritable {
-  /// Writes the hold, members in the order of the interface.
+  /// Writes the hold as an object. The members have the order of the interface.
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("device", device)
@@ -62,7 +62,7 @@ extension LongHold: JSONWritable {
     }
   }
 
-  /// Reads a hold; `nil` if the value is not a valid one.
+  /// Reads a hold; `nil` if the value is not a valid hold.
   public init?(_ json: JSON) {
     guard let device = json["device"]?.string, let kind = json["kind"]?.string,
       let since = json["since"].flatMap(Time.init)

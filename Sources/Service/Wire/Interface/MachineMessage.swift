@@ -7,9 +7,9 @@ public struct MachineMessage: Hashable, Sendable, JSONWritable {
   public let name: String
   /// The initial state.
   public let initial: String
-  /// All states, in the order of the rules.
+  /// The names of all states, in the order in which the rules list the states.
   public let states: [String]
-  /// All events, in the order of the rules.
+  /// The names of all events, in the order in which the rules list the events.
   public let events: [String]
   /// All transitions, in the order of the ``states`` that they leave.
   public let rows: [Diagram.Arrow]
@@ -31,7 +31,7 @@ public struct MachineMessage: Hashable, Sendable, JSONWritable {
       + Lock.allCases.map { MachineMessage(named: $0.machine.rawValue, rules: LockRules()) }
   }
 
-  /// Writes the machine, members in the order of the interface.
+  /// Writes the machine as an object. The members have the order of the interface.
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("name", name)
@@ -63,7 +63,7 @@ extension Diagram {
 
 /// The type `Row` of the interface.
 extension Diagram.Arrow: JSONWritable {
-  /// Writes the arrow, members in the order of the interface.
+  /// Writes the arrow as an object. The members have the order of the interface.
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("from", from)

@@ -22,7 +22,7 @@ public struct StateMessage: Hashable, Sendable, JSONWritable {
   public let instance: String
   /// When the daemon composed this message.
   public let time: Time
-  /// The states.
+  /// The states of all machines, and the number of the last change.
   public let states: States
   /// When a press of Shift counts.
   public let shiftTrigger: Settings.ShiftTrigger
@@ -75,8 +75,8 @@ public struct StateMessage: Hashable, Sendable, JSONWritable {
 
 /// The type `Change` of the interface.
 extension Change: JSONWritable {
-  /// Writes the change, members in the order of the interface. This is also a line of
-  /// `keymodectl watch --json` and `keymodectl replay --json`.
+  /// Writes the change as an object. The members have the order of the interface.
+  /// `keymodectl watch --json` and `keymodectl replay --json` print this object as a line.
   public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
 
   /// Writes the members of the change into the present object.

@@ -26,7 +26,7 @@ public indirect enum JSON: Hashable, Sendable {
     public init(_ name: String, _ value: JSON) { (self.name, self.value) = (name, value) }
   }
 
-  /// The value of the member with this name; `nil` unless this is an object that has it.
+  /// The value of the member with this name; `nil` unless this is an object with such a member.
   public subscript(_ name: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value
@@ -47,7 +47,7 @@ public indirect enum JSON: Hashable, Sendable {
   /// The elements, if the value is a list.
   public var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
 
-  /// The elements, each read by `element`; `nil` unless this is a list and all can be read.
+  /// The elements, each read by `element`; `nil` unless this is a list whose elements can be read.
   public func elements<Element>(_ element: (JSON) -> Element?) -> [Element]? {
     guard let array else { return nil }
     let elements = array.compactMap(element)

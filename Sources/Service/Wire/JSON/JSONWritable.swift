@@ -1,4 +1,4 @@
-/// A value that has a form in JSON.
+/// A value that can be written as JSON.
 public protocol JSONWritable {
   /// Writes the value, and nothing else.
   func write(to json: inout JSONWriter)

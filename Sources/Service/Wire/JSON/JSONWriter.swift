@@ -13,15 +13,16 @@ import Terminal
 /// an array would check for each piece whether the array is shared and has room.
 public struct JSONWriter: ~Copyable {
   fileprivate static let size = 1024
-  /// The room for a name, or for the longest number while its digits are written.
+  /// How many bytes at the end of the window are free before a name or a number is written. Writing
+  /// a number needs room for twice its longest form.
   private static let margin = 64
 
-  /// What was written before the bytes in the window.
+  /// The bytes that come before the bytes in the window.
   fileprivate var bytes: [UInt8] = []
   private let window: UnsafeMutablePointer<UInt8>
   /// How many bytes of the window are written.
   private var count = 0
-  /// Whether the next value follows another one of the same array or object.
+  /// Whether a comma comes before the next value or member.
   private var needsComma: Bool
 
   fileprivate init(_ window: UnsafeMutablePointer<UInt8>, needsComma: Bool) {
@@ -42,7 +43,7 @@ public struct JSONWriter: ~Copyable {
     value.write(to: &self)
   }
 
-  /// Writes a member of the present object, whatever its name.
+  /// Writes a member of the present object. Escapes the name if needed.
   mutating func member(escaping name: String, _ value: some JSONWritable) {
     string(name)
     append(colon)
@@ -91,7 +92,8 @@ public struct JSONWriter: ~Copyable {
     append(value.isFinite ? value.description : "null")
   }
 
-  /// Writes a whole number. Strings for the numbers of a message would take 5 µs after a pause.
+  /// Writes a whole number. Strings for the numbers of a message would take 5 µs after a pause, as
+  /// the processor's caches are cold then.
   mutating func number(_ value: Int64) {
     // The last digit is made first, and the longest number has 20 characters.
     let (start, longest) = (begin(), 20)
@@ -119,7 +121,8 @@ public struct JSONWriter: ~Copyable {
     append(quote)
   }
 
-  /// Begins a name or value, and returns where it goes.
+  /// Makes room for a name or value, writes the comma before it, if needed, and returns where to
+  /// write the name or value.
   @discardableResult
   private mutating func begin() -> UnsafeMutablePointer<UInt8> {
     if count > Self.size - Self.margin { flushWindow() }
@@ -146,7 +149,8 @@ public struct JSONWriter: ~Copyable {
       let eight = start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
       let escaped =
         ((eight ^ ones &* UInt64(quote)) &- ones) | ((eight ^ ones &* UInt64(backslash)) &- ones)
-      // A character that is not plain sets its highest bit, and may set that bit in later ones.
+      // A byte that is not plain sets its highest bit here, and may set the highest bit of later
+      // bytes.
       let found = eight | (eight &+ ones) | (eight &- ones &* 0x20) | escaped
       guard found & (ones &* 0x80) == 0 else { return false }
       offset += 8
@@ -180,7 +184,7 @@ public struct JSONWriter: ~Copyable {
   }
 
   private mutating func append(_ text: String) { for byte in text.utf8 { append(byte) } }
-  /// Appends what is in the window to ``bytes``, and empties the window.
+  /// Appends the bytes in the window to ``bytes``, and empties the window.
   fileprivate mutating func flushWindow() {
     bytes += UnsafeBufferPointer(start: window, count: count)
     count = 0

@@ -1,9 +1,9 @@
 /// Collects bytes as they arrive and cuts them into messages, each ended by NUL.
 public struct FrameBuffer: Sendable {
-  /// The greatest length of a message in bytes, without its NUL.
+  /// The maximum length of a message in bytes, without its NUL.
   public let limit: Int
   private var bytes: [UInt8] = []
-  /// How many of the bytes are known to have no NUL.
+  /// How many bytes at the beginning of the buffer are known not to be NUL.
   private var searchedCount = 0
 
   /// A message longer than the limit.

@@ -5,7 +5,7 @@ struct Axis {
 
   /// When the axis begins, in microseconds.
   private let start: Int64
-  /// How long it is, in microseconds. At least 1, because coordinates are divided by it.
+  /// The length of the axis, in microseconds; at least 1, because coordinates are divided by it.
   let duration: Int64
   /// The time that is labelled 0 s.
   private let zero: Int64
@@ -18,7 +18,7 @@ struct Axis {
   /// The time at which the axis ends.
   var end: Int64 { start + duration }
 
-  /// The shortest time that can be seen, three pixels, in whole microseconds.
+  /// The shortest duration that can be seen, in microseconds: three pixels, rounded up.
   var grain: Int64 { Int64((Double(duration) / (Self.right - Self.left) * 3).rounded(.up)) }
 
   /// The x coordinate of `time`.
@@ -26,8 +26,8 @@ struct Axis {
     Self.left + Double(time - start) / Double(duration) * (Self.right - Self.left)
   }
 
-  /// The times to label, at most six, at intervals of 1, 2 or 5 times a power of ten. A label of
-  /// the longest time that a recording can have fits between two marks.
+  /// The times to label, at most six, at intervals of 1, 2 or 5 times a power of ten. Every label
+  /// fits between two marks, even the label of the latest time that a recording can have.
   var marks: [(x: Double, label: String)] {
     var steps: [Int64] = [1, 2, 5]
     while duration > 5 * steps[2] { steps = steps.map { $0 * 10 } }

@@ -26,13 +26,14 @@ extension Timeline {
 private struct Picture {
   /// The distance of text from the picture's left and right edges.
   private static let edge = 16.0
-  /// The height of a lane, and of a row of ticks or of the legend.
+  /// The heights of a lane, and of a row of the legend or of ticks, in pixels.
   private static let (laneHeight, rowHeight) = (36.0, 18.0)
 
   private let timeline: Timeline
   private let axis: Axis
-  /// The elements below the heading, one line each, and the height so far.
+  /// The elements below the heading, one line each.
   private var elements: [String] = []
+  /// The height of the picture so far, in pixels.
   private var height = 66.0
 
   init(of timeline: Timeline) {
@@ -115,7 +116,7 @@ private struct Picture {
     height += 32
   }
 
-  /// Draws the colours of the drawn states, in columns as wide as the longest name needs.
+  /// Draws the colour and the name of each drawn state, in columns as wide as the longest name.
   private mutating func drawLegend(_ lane: Lane, _ drawn: Set<String?>) {
     addText(lane.title, "lane", x: Self.edge, y: height + 14)
     let states = lane.stateNames.filter(drawn.contains) + (drawn.contains(nil) ? [nil] : [])

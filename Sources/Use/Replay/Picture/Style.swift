@@ -1,8 +1,8 @@
 /// The colours and text sizes of the picture, in light and dark mode.
 ///
-/// Colours are from the palette of Okabe and Ito, which the colour-blind can tell apart; the
-/// grey of initial states differs from all of them in lightness too. Classes `c0` to `c6` are
-/// the colours.
+/// Classes `c0` to `c6` are the colours of states. `c0` is a grey, for states such as `off`. The
+/// others are from the palette of Okabe and Ito, which the colour-blind can tell apart; the grey
+/// differs from all of them in lightness too.
 enum Style {
   /// The sizes of the title and of all other text, in pixels.
   static let (titleSize, textSize) = (16.0, 12.0)

@@ -1,8 +1,8 @@
 import Terminal
 
 extension String {
-  /// An estimate of the drawn width, rather too wide than too narrow, because the viewer's font is
-  /// unknown.
+  /// An estimate of the drawn width, in pixels. It is rather too wide than too narrow, because the
+  /// viewer's font is unknown.
   func width(fontSize: Double) -> Double {
     fontSize * unicodeScalars.reduce(0) { $0 + $1.width }
   }
@@ -32,8 +32,8 @@ extension String {
     return shown
   }
 
-  /// The string as text of an XML document, on one line. What XML cannot hold, and what a terminal
-  /// would act on, become replacement characters.
+  /// The string as text of an XML document, on one line. Characters that XML cannot hold, or that a
+  /// terminal would act on, become replacement characters.
   var escaped: String {
     unicodeScalars.map { scalar in
       switch scalar {

@@ -24,11 +24,11 @@ public struct Timeline: Sendable {
     }
   }
 
-  /// From the start to the latest change, press or end, in microseconds.
+  /// The drawn period, in microseconds: from the start to the latest change, press or end.
   private(set) var period: ClosedRange<Int64>
   /// The time that the picture shows as 0, in microseconds.
   let zero: Int64
-  /// A lane for each machine, in the order of the states.
+  /// A lane for each machine, in the order of ``States/entries``.
   private var allLanes: [(machine: Machine, lane: Lane)]
   /// The times of the presses, in microseconds.
   private(set) var presses: [Press: [Int64]] = [:]
@@ -38,7 +38,7 @@ public struct Timeline: Sendable {
   /// - Parameters:
   ///   - states: the states of the machines at that time.
   ///   - clock: converts recorded times to shown times.
-  ///   - settings: have the names of the states.
+  ///   - settings: the settings of the replay, for the names of the states.
   init(
     from time: Time, in states: States, on clock: DisplayClock, _ settings: Settings
   ) {
@@ -106,7 +106,7 @@ struct Lane: Sendable {
     var stateCount = 1
   }
 
-  /// The name of the machine.
+  /// The machine's name for people, such as `Caps Lock`.
   let title: String
   /// The names of all states of the machine.
   let stateNames: [String]
@@ -126,7 +126,7 @@ struct Lane: Sendable {
   /// How often the state changed.
   var changeCount: Int { entered.count - 1 }
 
-  /// The style sheet's class for the colour of a state; for many changes if `nil`.
+  /// The style sheet's class for the colour of a state. A `state` of `nil` stands for many changes.
   func colour(of state: String?) -> String {
     guard let state else { return "many" }
     return "c\(colours[(stateNames.firstIndex(of: state) ?? 0) % colours.count])"

@@ -44,7 +44,7 @@ struct CommandRules: Rules {
     case quit
   }
 
-  /// What has to be done after a transition.
+  /// The action that a transition requires.
   enum Action: Hashable, Sendable {
     /// Start the command.
     case start

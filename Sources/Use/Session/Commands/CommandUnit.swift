@@ -12,12 +12,12 @@ import Terminal
 /// processes one by one could miss some while the command starts more. Nothing that the command
 /// starts can leave the unit by chance.
 ///
-/// When systemd stops the unit, or the keeper was killed, `ExecStop` takes the keeper's place. It
-/// has the keeper end, unless the keeper is ending the command already, and waits for the keeper's
-/// end. This process notices that end, and ends the command itself, so `ExecStop` also waits for
-/// the end of the pipe. If the wait lasts until `TimeoutStopUSec`, such as while this process is
-/// stopped, `ExecStop` kills the command at once. `ExecStopPost` does the same if `ExecStop` was
-/// killed. At last, systemd kills what is left in the unit.
+/// When systemd stops the unit, or the keeper was killed, `ExecStop` takes the keeper's place.
+/// `ExecStop` ends the keeper, unless the keeper is ending the command already, and waits until the
+/// keeper has ended. This process notices that, and ends the command itself, so `ExecStop` also
+/// waits for the end of the pipe. If the wait lasts until `TimeoutStopUSec`, such as while this
+/// process is stopped, `ExecStop` kills the command at once. If `ExecStop` was killed,
+/// `ExecStopPost` does the same. At last, systemd kills the processes that are left in the unit.
 ///
 /// See `org.freedesktop.systemd1(5)` and `systemd.service(5)`.
 final class CommandUnit {
@@ -27,8 +27,9 @@ final class CommandUnit {
 
   /// The writing end of the pipe.
   private let pipe: FileDescriptor
-  /// The keeper's process; `nil`, like ``manager``, if it has no number in our PID namespace.
+  /// The keeper's process; `nil` if the keeper has no number in our PID namespace.
   private let keeper: ForeignProcess?
+  /// The service manager's process; `nil` if the manager has no number in our PID namespace.
   private let manager: ForeignProcess?
 
   /// Makes the unit. Returns once the manager has made it.
@@ -44,7 +45,8 @@ final class CommandUnit {
     let service = unit.flatMap { $0.hasSuffix(".service") ? $0 : nil }
     let address: Bus.Address = isOfUser ? .userManager : .systemManager
     let latest = grace + .seconds(2)
-    // The unit of a killed process may last for the grace, and a new process may get its number.
+    // The number of this process alone might not be unique: the unit of a killed process may last
+    // for the grace, and a new process may get the same number.
     let own = "keymode-while-\(getpid())-\(ServiceManager.randomID().prefix(8))"
     do {
       if service == nil {
@@ -84,7 +86,7 @@ final class CommandUnit {
         throw NoCommandUnit(text: "its unit has ended")
       }
       keeper = number > 0 ? try ForeignProcess(number) : nil
-      // Fails now, if no run could have a group.
+      // Makes a group only to fail now if no run could have a group.
       _ = try ControlGroup(at: "\(path)/run-0")
       manager = try started.manager.map { process in try ForeignProcess(process.id) }
     } catch {
@@ -164,7 +166,7 @@ final class CommandUnit {
   }
 }
 
-/// Why no command can be started, or why it has ended with its unit.
+/// Why no command can be started, or why a command has ended together with its unit.
 struct NoCommandUnit: Error, TerminalTextConvertible {
   let text: TerminalText
 }
@@ -178,7 +180,7 @@ private func startUnit(
 ) throws -> (group: String, manager: PeerProcess?) {
   let run = try MainLoop<String>()
   var job: String?
-  // The manager, for its own closure, which is made before the manager.
+  // The closure needs the manager, but is made before the manager.
   var known: SystemdManager?
   let manager = try SystemdManager(address, on: run.loop) { end in
     guard end.job == job else { return }

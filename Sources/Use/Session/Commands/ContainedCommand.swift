@@ -2,12 +2,12 @@ import Glibc
 public import System
 import Terminal
 
-/// What became of a command.
+/// The outcome of a run of a command.
 public enum CommandOutcome: Hashable, Sendable {
   /// The command could not be started, because of this `errno`.
   case failed(Int32)
-  /// The command has ended in this way, and no process of it is left. If only a tracer learned the
-  /// status, the command counts as killed.
+  /// The command has ended in this way, and no process of it is left. If a tracer, such as a
+  /// debugger, keeps the status from this program, the command counts as killed.
   case ended(ChildProcess.End)
 
   /// The exit status that a shell gives for this outcome.
@@ -32,7 +32,7 @@ final class ContainedCommand {
   private var group: ControlGroup?
   private var firstProcess: ChildProcess?
   private var outcome: CommandOutcome?
-  /// The processes that existed when the first process's group was asked to end.
+  /// The processes in the control group when ``end(by:)`` last sent a signal to the process group.
   private var asked: Set<Int32> = []
   /// Whether the command was told to end, or its first process has ended: the grace has begun, and
   /// is not prolonged.
@@ -92,8 +92,8 @@ final class ContainedCommand {
     beginGrace()
   }
 
-  /// Kills what is left of the command, and its first process in any control group. Returns `false`
-  /// if the first process belongs to another user.
+  /// Kills all processes of the command, and the first process even outside the control group.
+  /// Returns `false` if the first process belongs to another user.
   @discardableResult
   func kill() -> Bool {
     group?.kill()
@@ -103,7 +103,7 @@ final class ContainedCommand {
   // MARK: - What happens
 
   private func noticeEnd(orGivingUp isBeyondReach: Bool = false) {
-    // Always read: until then, the descriptor of the group's changes stays ready.
+    // Reads this in any case: until it is read, the descriptor of the group's changes stays ready.
     let isPopulated = group?.isPopulated == true
     guard firstProcess?.hasEnded == true || isBeyondReach else { return }
     if outcome == nil { outcome = firstProcess?.reap().map(CommandOutcome.ended) }
@@ -120,7 +120,7 @@ final class ContainedCommand {
     notify(outcome)
   }
 
-  /// Begins the grace, unless it has begun. After it, what is left is killed.
+  /// Begins the grace, unless it has begun. After the grace, the remaining processes are killed.
   private func beginGrace() {
     if !isEnding { deadline?.set(after: grace) }
     isEnding = true
@@ -133,8 +133,8 @@ final class ContainedCommand {
     if firstEnds != nil {
       firstProcess?.send(signal)
     } else if let number = firstProcess?.id {
-      // The first process has ended, so its number may be another group's by now, unless a process
-      // of the command is still in its group.
+      // The first process has ended. Its number may belong to another process group by now, but not
+      // while a process of the command is still in the process group of this number.
       for process in group?.members ?? [] where getpgid(process) == number {
         Glibc.kill(process, signal)
       }

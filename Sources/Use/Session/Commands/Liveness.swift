@@ -3,8 +3,9 @@ import System
 import Terminal
 import Wire
 
-/// While this program acts on a state, notices a daemon that does not answer, and tells the service
-/// manager that the program lives. In a service, the manager's watchdog ends a program that hangs.
+/// Notices a daemon that does not answer, and tells the service manager that this program lives;
+/// both only while the program acts on a state. In a service, the manager's watchdog ends a program
+/// that hangs.
 ///
 /// An idle program is never woken.
 final class Liveness {
@@ -34,11 +35,11 @@ final class Liveness {
     of directory: String, on loop: EventLoop, reportSilence: @escaping (ClientError) -> Void
   ) throws(SystemError) {
     (self.directory, self.loop, self.reportSilence) = (directory, loop, reportSilence)
-    // Unowned, as below: this object owns the sources, which go with it.
+    // Unowned, as below: this object owns the sources, which end with it.
     tick = try loop.addTimer { [unowned self] in beat() }
   }
 
-  /// Begins to ask, unless this has begun already.
+  /// Begins to ask the daemon, unless ``begin()`` was called before and ``end()`` was not.
   func begin() {
     guard !isWatching else { return }
     isWatching = true

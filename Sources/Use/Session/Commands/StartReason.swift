@@ -30,10 +30,10 @@ struct StartReason: Hashable, Sendable {
 
 /// Notices when conditions begin to hold, and when they no longer do.
 ///
-/// With `isAnew`, the state of a machine counts only after a change into it that was seen. States
-/// found without a change do not count: at the start, after missed changes, after a reconnection,
-/// and once the session is in front and the machine awake again. So a state that was entered on a
-/// lock screen, by another person or before a sleep never starts anything, although it lasts.
+/// With `isAnew`, a state counts only after a change into this state was seen. States found without
+/// a change do not count: at the start, after missed changes, after a reconnection, and once the
+/// session is in front again or the computer awake. So a state that was entered on a lock screen,
+/// by another person or before a sleep never starts anything, although it lasts.
 struct HeldConditions {
   private let conditions: StateConditions
   private let isAnew: Bool

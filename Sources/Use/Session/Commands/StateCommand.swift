@@ -22,8 +22,8 @@ public final class StateCommand {
   private let directory: String
   private let notify: (TerminalText) -> Void
   private let progress: (TerminalText) -> Void
-  /// Keeps what is typed while this program runs, such as a held talk key, off the screen and away
-  /// from the shell.
+  /// While this program runs, this terminal hides what is typed, such as a held talk key, and does
+  /// not pass it on to the shell.
   private let terminal: SilentTerminal?
   private let explain: (ClientError) -> TerminalText
   private let isAnew: Bool
@@ -36,7 +36,7 @@ public final class StateCommand {
 
   private var held: HeldConditions
   private var machine: StateMachine<CommandRules>
-  /// How this program ends, once the command has ended; `nil` while it goes on.
+  /// How this program ends once the command has ended; `nil` while the program is to go on.
   private var end: Result<End, any Error>?
   private var hasReported = false
   /// Whether this program is to be stopped, as by Ctrl+Z, once the command has ended.
@@ -49,9 +49,9 @@ public final class StateCommand {
   ///   - isOnce: whether the command runs a single time, and then
   ///     ``runUntilEnd(grace:anySession:mayWait:)`` returns.
   ///   - isAnew: whether a state counts only if it is entered while the daemon is connected, the
-  ///     session in front and the machine awake.
-  ///   - notify: receives what the user should know.
-  ///   - progress: receives what the command waits for, and that it starts and ends.
+  ///     session in front and the computer awake.
+  ///   - notify: receives the messages for the user about problems.
+  ///   - progress: receives the messages about what the command waits for, its start and its end.
   ///   - terminal: silent while this program runs.
   ///   - explain: says why there is no daemon, and what the user can do.
   public init(
@@ -74,7 +74,7 @@ public final class StateCommand {
   /// - Parameters:
   ///   - grace: how long the command may take to end.
   ///   - anySession: whether states count even if the user's session is not in front.
-  ///   - mayWait: whether to wait for a daemon, at the start and when it ends.
+  ///   - mayWait: whether to wait for a daemon, at the start and when the daemon ends.
   /// - Throws: if systemd cannot make a unit for the command, `UsageError` if the daemon lacks a
   ///   state of the conditions, ``ClientError`` if waiting would not help, and `SystemError` if a
   ///   system call fails.

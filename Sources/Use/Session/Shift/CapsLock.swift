@@ -16,19 +16,19 @@ import KeyboardModes
 /// tap before `settling` was not answered, an LED still off leads to notOurs, and *give up*.
 ///
 /// If ``mayBeDark``, Caps Lock may be on although its LED is off, and only a tap tells. After
-/// `settling`, an LED that is off leads to `awaitsOn` with a *tap*. If it is still off when the
-/// time of `awaitsOn` is over, the tap has turned Caps Lock off: notOurs or, if wanted, another *tap*.
+/// `settling`, an LED that is off leads to `awaitsOn` with a *tap*. If the LED is still off after
+/// the time of `awaitsOn`, the tap has turned Caps Lock off: notOurs or, if wanted, another *tap*.
 struct CapsLock: Sendable {
   enum Phase: Hashable, Sendable {
     /// Caps Lock is left to the person.
     case notOurs
-    /// It was tapped, and the LED is not on yet.
+    /// This program has tapped Caps Lock to turn it on, and the LED is not on yet.
     case awaitsOn
     /// The LED did not go on in time: the layout has another key there, or the machine is slow.
     case late
-    /// It is on by our tap.
+    /// Caps Lock is on by our tap.
     case ours
-    /// It was tapped again, and the LED is not off yet.
+    /// This program has tapped Caps Lock to turn it off, and the LED is not off yet.
     case awaitsOff
     /// The session has come back, or this program has started. Before that, Caps Lock was ours, or
     /// its LED had not answered our tap. The LEDs may still show another session.
@@ -55,17 +55,17 @@ struct CapsLock: Sendable {
   var mayBeDark = false
   /// When the phase ends by itself, in microseconds of the boot clock.
   var phaseEnd: Int64?
-  /// Whether to turn Caps Lock on; `false` for good once it has not answered.
+  /// Whether to turn Caps Lock on; `false` for good once Caps Lock has not answered a tap.
   var turnsOn = true
 
-  /// The state `capsLock` was entered, or left.
+  /// Takes whether Caps Lock is wanted, and returns the tap that this causes, if any.
   mutating func want(_ isWanted: Bool, at now: Int64) -> Action? {
     self.isWanted = isWanted
     if phase == .notOurs, isWanted, led == .off, turnsOn { return tap(.awaitsOn, at: now) }
     return followLED(at: now)
   }
 
-  /// Takes what the LED shows.
+  /// Takes the state that the LED shows, and returns the tap that this causes, if any.
   mutating func update(_ led: LockRules.State, at now: Int64) -> Action? {
     guard led != self.led else { return nil }
     let before = self.led

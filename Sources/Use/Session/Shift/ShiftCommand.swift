@@ -4,7 +4,7 @@ public import System
 public import Terminal
 import Wire
 
-/// A virtual keyboard that types what the states of Shift say, until a signal: `keymodectl shift`.
+/// A virtual keyboard that types Shift and Caps Lock by the states of Shift: `keymodectl shift`.
 ///
 /// ``ShiftTyping`` decides; this follows the states and the session in front on `seat0`, keeps
 /// time, and remembers in which sessions it turned Caps Lock on.
@@ -31,8 +31,8 @@ public final class ShiftCommand {
 
   /// - Parameters:
   ///   - maxHold: how long `on` holds Shift down at most; `nil` if `on` does not press Shift.
-  ///   - memory: what is remembered for the next process.
-  ///   - report: receives what the user should know.
+  ///   - memory: keeps the sessions whose Caps Lock is ours for the next process.
+  ///   - report: receives the messages for the user.
   public init(
     on keyboard: VirtualKeyboard, hasCapsLock: Bool, oneShot maxHold: Duration?,
     of directory: String, memory: ShiftMemory, report: @escaping (TerminalText) -> Void
@@ -58,7 +58,7 @@ public final class ShiftCommand {
     let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) { [self] in end($0) }
     timer = try run.loop.addTimer { [self] in act { typing.passTime(to: $0) } }
     liveness = try Liveness(of: directory, on: run.loop) { [self] error in
-      // The follower reports that there is no daemon.
+      // Reports only a daemon that hangs: the follower reports a missing daemon.
       if case .noAnswer = error { report("\(error);\nits states count as left") }
       act { typing.loseDaemon(at: $0) }
     }
@@ -119,8 +119,8 @@ public final class ShiftCommand {
     act { typing.end(at: $0) }
   }
 
-  /// Does what the rules say. A Caps Lock that will be ours is remembered first, so that it is not
-  /// forgotten if this process is killed in between.
+  /// Performs the actions of the rules. A Caps Lock that will be ours is remembered first, so that
+  /// it is not forgotten if this process is killed in between.
   private func act(_ decide: (Int64) -> [ShiftTyping.Action]) {
     run.perform {
       let actions = decide(microsecondsSinceBoot())

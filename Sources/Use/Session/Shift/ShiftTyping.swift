@@ -1,7 +1,7 @@
 import KeyboardModes
 
 /// What a virtual keyboard types for the states of Shift: left Shift is down while the state is
-/// `on`, for one shot, and ``CapsLock`` is on while the state is `capsLock`.
+/// `on`, at most for a set time, and ``CapsLock`` is on while the state is `capsLock`.
 ///
 /// | what is known                               | Shift            | Caps Lock                   |
 /// | ------------------------------------------- | ---------------- | --------------------------- |
@@ -21,7 +21,7 @@ public struct ShiftTyping: Sendable {
     case press, release
     /// Press and release Caps Lock.
     case tapCapsLock
-    /// Say that Caps Lock does not answer its key. No event turns it on from now on.
+    /// Say that Caps Lock does not answer its key. From now on this program does not turn it on.
     case giveUpCapsLock
   }
 
@@ -40,7 +40,7 @@ public struct ShiftTyping: Sendable {
   /// - Parameters:
   ///   - hasCapsLock: whether `capsLock` turns Caps Lock on.
   ///   - maxHold: how long `on` holds Shift down at most; `nil` if `on` does not press Shift.
-  ///   - ours: ``ours`` of the program that ran before.
+  ///   - ours: the value that ``ours`` had at the end of the previous process.
   public init(hasCapsLock: Bool, oneShot maxHold: Duration?, ours: Set<String> = []) {
     self.hasCapsLock = hasCapsLock
     self.maxHold = maxHold?.wholeMicroseconds
@@ -65,7 +65,7 @@ public struct ShiftTyping: Sendable {
   /// When to call ``passTime(to:)``, in microseconds of the boot clock.
   public var deadline: Int64? { [pressedUntil, caps.phaseEnd].compactMap { $0 }.min() }
 
-  /// Takes what has become known of the states.
+  /// Takes an update of the states, and returns the actions that the update causes.
   ///
   /// - Parameters:
   ///   - session: the name of the session in front, if there is one.
@@ -94,7 +94,7 @@ public struct ShiftTyping: Sendable {
     }
   }
 
-  /// The daemon does not tell of changes any more: its states count as left.
+  /// Counts all states as left, because the daemon does not report changes any more.
   public mutating func loseDaemon(at now: Int64) -> [Action] {
     enter(nil, at: now) + [caps.update(.unknown, at: now)].compactMap { $0 }
   }
@@ -118,7 +118,8 @@ public struct ShiftTyping: Sendable {
     (caps.phase, caps.phaseEnd) = (.settling(isAnswered: isAnswered), now + CapsLock.settlingTime)
   }
 
-  /// Takes the state of Shift that a change led to; `nil` if all states count as left.
+  /// Takes the state of Shift that a change led to; `nil` without a change, and if all states count
+  /// as left.
   private mutating func enter(_ state: String?, at now: Int64) -> [Action] {
     let isWanted = state == "capsLock" && hasCapsLock && !isEnding
     let left = release() + [caps.want(isWanted, at: now)].compactMap { $0 }

@@ -4,6 +4,7 @@ public import Terminal
 
 /// Changes and states as lines for people, of at most 80 columns each if the names are short.
 public enum ChangeLine {
+  /// The line of a change, such as
   /// `     1.234567  shift     off → on                             shiftPressed`
   ///
   /// - Parameter time: the time to show; by default the time of the change.
@@ -17,6 +18,7 @@ public enum ChangeLine {
     return "\(parts.joined(separator: "  "))"
   }
 
+  /// The line of states, such as
   /// `     1.234567  shift is off, keyboard is editingText`
   ///
   /// - Parameter machines: the machines whose states are in the line; by default all except the

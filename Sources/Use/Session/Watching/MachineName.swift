@@ -25,7 +25,7 @@ extension UsageError {
 }
 
 extension States {
-  /// The machines that are shown to people: all, but a lock only in one of these states.
+  /// The machines that are shown to people: all except the locks that are in none of these states.
   public func shownMachines(withLocks states: LockRules.State...) -> [Machine] {
     let names = states.map(\.rawValue)
     return entries.filter { !$0.machine.isLock || names.contains($0.state) }.map(\.machine)

@@ -18,8 +18,8 @@ public struct StateConditions: Hashable, Sendable {
 
   /// Reads operands such as `shift=on,capsLock`; `nil` if there are none.
   ///
-  /// - Throws: `UsageError` for an operand of another form, an unknown machine, an unknown state of
-  ///   Shift or a lock, and a machine that is named twice.
+  /// - Throws: `UsageError` for an operand of another form, a name that no machine can have, an
+  ///   unknown state of Shift or a lock, and a machine that is named twice.
   public init?(_ operands: [String]) throws(UsageError) {
     var first: Machine?
     for operand in operands {
@@ -94,7 +94,8 @@ public struct StateConditions: Hashable, Sendable {
 
   /// Whether all conditions hold.
   ///
-  /// - Parameter state: the state of a machine; `nil` if it is not known.
+  /// - Parameter state: returns the state of a machine; `nil` if the state is unknown or does not
+  ///   count.
   public func hold(_ state: (Machine) -> String?) -> Bool {
     wanted.allSatisfy { machine, states in state(machine).map(states.contains) ?? false }
   }

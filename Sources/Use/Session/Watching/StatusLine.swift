@@ -8,12 +8,12 @@ import Wire
 public struct StatusLine: Sendable {
   private let format: StatusFormat
   private let isForWaybar: Bool
-  /// The last known states; `nil` while they are unknown.
+  /// The present states; `nil` while they are unknown.
   private var states: States?
   /// The text and the tooltip while the states are unknown.
   private var absence = (text: "", tooltip: "no keymoded")
   private var lastLine: TerminalText?
-  /// The machines on whose changes the line depends; `nil` for all.
+  /// The machines whose changes can change the line; `nil` for all.
   public let followed: Set<Machine>?
 
   /// A line in this format.
@@ -62,14 +62,15 @@ public struct StatusLine: Sendable {
     let line = states.map(format.text) ?? "\(absence.text)"
     guard isForWaybar else { return line }
     let text = line.description
-    // Waybar's custom modules, with "return-type": "json". `alt` chooses among "format-icons".
+    // The JSON is for custom modules of Waybar that have "return-type": "json". `alt` chooses among
+    // their "format-icons".
     let shown = (states?.entries ?? []).filter { followed?.contains($0.machine) ?? true }
     let tooltip = shown.filter {
       !$0.machine.isLock || $0.state != LockRules.State.unknown.rawValue
     }.map { "\($0.machine): \($0.state)" }
     let classes = shown.compactMap { entry -> String? in
       if entry.machine.isLock, entry.state != LockRules.State.on.rawValue { return nil }
-      // The states of Shift and the keyboard have different names.
+      // Shift and the keyboard need no prefix: their states have different names.
       return Self.defaultMachines.contains(entry.machine)
         ? entry.state : "\(entry.machine)-\(entry.state)"
     }

@@ -9,9 +9,9 @@ extension WatchView {
     case strong = "1"
     case yellow = "1;33"
     case red = "1;31"
-    /// Two warnings: one is underlined, the other has its colours exchanged, for people who cannot
-    /// tell hues apart.
+    /// A warning, underlined: hues alone do not tell warnings apart for all people.
     case underlinedRed = "1;4;31"
+    /// Another warning, with exchanged colours.
     case reversedRed = "1;7;31"
     case green = "1;32"
     case cyan = "1;36"
@@ -33,10 +33,10 @@ extension WatchView {
   /// The lines of the view.
   ///
   /// - Parameters:
-  ///   - columns: the length of the longest line, in characters.
+  ///   - columns: the maximum length of a line, in characters.
   ///   - count: the maximum number of lines.
   ///   - isColored: whether to add control sequences for colours.
-  ///   - keys: what the keys do, shown in the last row if there are more than 5; may be empty.
+  ///   - keys: what the keys do. Shown in the last row if there are more than 5 rows; may be empty.
   public func lines(
     columns: Int, rows count: Int, isColored: Bool, keys: String = "", at now: Moment
   ) -> [TerminalText] {
@@ -51,7 +51,7 @@ extension WatchView {
     // A narrow terminal shows no events, and a narrower terminal also no times of day.
     let (hasEvents, hasClock) = (columns >= 78, columns >= 42)
     let (clock, machines) = (hasClock ? 14 : 0, machines)
-    // Two columns have room for events beside the states; more columns have room only for states.
+    // Two machines leave room for events beside the states; more machines do not.
     var places: [Machine: Int] = [:]
     var next = clock
     for machine in machines {

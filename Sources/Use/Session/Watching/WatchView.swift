@@ -25,15 +25,16 @@ public struct WatchView {
   private let directory: String
   /// The machine whose changes are shown; `nil` for all.
   private let machine: Machine?
-  /// What to do while no daemon has come yet.
+  /// The text that tells the user what to do while no daemon has come yet.
   let advice: TerminalText
-  /// The last known states; `nil` before the first update.
+  /// The last known states; `nil` before the daemon has sent states.
   private(set) var states: States?
   /// The width of the longest text so far in the column of each machine: its name or a state.
   private(set) var widths: [Machine: Int] = [:]
   /// When each state was entered, in microseconds on `CLOCK_BOOTTIME`, if that is known.
   private var since: [Machine: Int64] = [:]
-  /// The daemon's clock minus `CLOCK_BOOTTIME`; about 0 unless the daemon plays a recording.
+  /// The daemon's clock minus `CLOCK_BOOTTIME`, in microseconds; about 0 unless the daemon plays a
+  /// recording.
   private var offset: Int64 = 0
   private(set) var rows: [Row] = []
   private(set) var isConnected = false
@@ -53,7 +54,7 @@ public struct WatchView {
     machine.map { [$0] } ?? states?.shownMachines(withLocks: .on, .off) ?? []
   }
 
-  /// `connected to keymoded in /run/keymoded`
+  /// The first line, such as `connected to keymoded in /run/keymoded`.
   var connection: String {
     isConnected
       ? "connected to keymoded in \(directory)" : "waiting for keymoded in \(directory)"
@@ -73,7 +74,7 @@ public struct WatchView {
       }
       noteWidths()
     case .change(let change):
-      // A recording may be played faster than its clock. Nothing is shown as later than now.
+      // A recording may be played faster than it was made. No change is shown as later than now.
       offset = max(offset, change.time.microseconds &- now.sinceBoot)
       let time = change.time.microseconds &- offset
       states?.take(change)
