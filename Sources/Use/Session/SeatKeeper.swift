@@ -109,7 +109,7 @@ public final class SeatKeeper {
       switch answer {
       case .success: (isCleared, call, failure) = (true, nil, nil)
       case .failure(let error):
-        if error != failure { report("\(error);\nuntil the daemon answers, nobody may read by being in front") }
+        if error != failure { report("\(error);\nuntil it does, nobody in front may read") }
         failure = error
         run.perform {
           call = try run.loop.call(after: .seconds(1)) { [self] in
