@@ -1,8 +1,8 @@
 import KeyboardModes
 import Keyboards
 
-/// Names that a configuration cannot use for keys, but that errors explain: the legends of other
-/// languages' keyboards, and the keysyms of xkb where they differ from the kernel's names.
+/// Names that a configuration cannot use for keys, but that errors explain: legends of keyboards in
+/// other languages, keysyms of xkb, and words such as `numpad5` and `mouse1`.
 enum OtherKeyName {
   /// The short name of the key that `name` means; `nil` if `name` is unknown.
   ///

@@ -2,8 +2,8 @@ import KeyboardModes
 import Keyboards
 import Terminal
 
-/// The message about an unknown name of a setting, an event or a state. It says where the name
-/// belongs, or suggests the most similar name or all names.
+/// The message about an unknown name of a setting, an event or a state. It explains a common
+/// mistake, or suggests the most similar name or all names.
 func unknownName(_ name: String, _ kind: String, among known: [String]) -> String {
   if known == SettingNames.machine, SettingNames.table.contains(name) {
     return "a machine of your own has no '\(name)': its states are the names below 'rows:', "

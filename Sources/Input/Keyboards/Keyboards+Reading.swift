@@ -53,7 +53,7 @@ extension Keyboards {
     let (limit, ended) = readAll()
     waiting.take(upTo: limit, into: &nextInputs)
     reached = limit
-    letGo(ended)
+    unfollow(ended)
     if asksForLEDs, !mayHaveUnread { askForLEDs(at: limit) }
     // Both arrays keep their memory. For few elements, `removeAll` would take longer.
     swap(&batch.inputs, &nextInputs)
@@ -93,7 +93,7 @@ extension Keyboards {
 
   /// Lets go of the devices that have ended. For up to ``maxDelayingReads`` reads, they wait until
   /// the earlier events of other devices have taken effect.
-  private func letGo(_ ended: [Ended]) {
+  private func unfollow(_ ended: [Ended]) {
     if !ended.isEmpty, mayHaveUnread || !waiting.isEmpty, delayingReads < Self.maxDelayingReads {
       delayingReads += 1
       mayHaveUnread = true
@@ -102,7 +102,7 @@ extension Keyboards {
     delayingReads = 0
     for (id, error) in ended {
       guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
-      letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
+      unfollow(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
     }
   }
 

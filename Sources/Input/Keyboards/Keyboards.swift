@@ -209,7 +209,7 @@ extension Keyboards {
       let role = isExcluded ? nil : self.role(of: present.device, kind)
       guard role != present.role else { return }
       // The role decides which keys the kernel delivers, so a device with a new role is reopened.
-      letGo(present, .released(present.id, present.device))
+      unfollow(present, .released(present.id, present.device))
     }
     if isExcluded {
       openingErrors[node.path] = nil
@@ -297,7 +297,7 @@ extension Keyboards {
     return followed[first].id.parent
   }
 
-  func letGo(_ keyboard: FollowedDevice, _ report: Report) {
+  func unfollow(_ keyboard: FollowedDevice, _ report: Report) {
     watch?.loop.removeUrgent(keyboard.device.descriptor)
     _ = keyboard.leds.show(LEDCommand())
     guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }

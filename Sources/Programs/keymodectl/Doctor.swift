@@ -77,10 +77,10 @@ private struct Doctor {
   }
 
   func session() throws -> Finding {
-    let run = try MainLoop<SessionPresence>()
-    let session = try LoginSession(on: run.loop) { run.end($0) }
-    let expiry = try run.loop.call(after: .seconds(5)) { run.end(.absent(.noAnswer)) }
-    switch try run.untilEnd(keeping: session, expiry) {
+    let mainLoop = try MainLoop<SessionPresence>()
+    let session = try LoginSession(on: mainLoop.loop) { mainLoop.end($0) }
+    let expiry = try mainLoop.loop.call(after: .seconds(5)) { mainLoop.end(.absent(.noAnswer)) }
+    switch try mainLoop.untilEnd(keeping: session, expiry) {
     case .inFront: return (true, "in front, and not locked")
     case .absent(.locked): return (false, "locked:\n'loginctl unlock-session' unlocks it")
     case .absent(.noAnswer): return (false, "not known:\n'sudo systemctl restart systemd-logind'")
@@ -102,20 +102,20 @@ private struct Doctor {
   func key() throws -> Finding {
     let canAsk = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
     guard canAsk, case .success = states else { return (nil, "can be asked for on a terminal") }
-    let run = try MainLoop<Bool>()
+    let mainLoop = try MainLoop<Bool>()
     var hasAsked = false
-    let changes = try run.loop.follow(address.directory) { update in
-      run.perform {
+    let changes = try mainLoop.loop.follow(address.directory) { update in
+      mainLoop.perform {
         let update = try update.get()
-        if case .change = update { run.end(true) }
+        if case .change = update { mainLoop.end(true) }
         // The daemon would not report a press before the first states.
         guard case .states = update, !hasAsked else { return }
         hasAsked = true
         complain("press Shift, and release it, within 10 seconds")
       }
     }
-    let expiry = try run.loop.call(after: .seconds(10)) { run.end(false) }
-    return try run.untilEnd(keeping: changes, expiry)
+    let expiry = try mainLoop.loop.call(after: .seconds(10)) { mainLoop.end(false) }
+    return try mainLoop.untilEnd(keeping: changes, expiry)
       ? (true, "it has arrived")
       : (false, "none has arrived:\n'sudo keymodectl keys' shows which keyboards can be read")
   }

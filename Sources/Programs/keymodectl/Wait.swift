@@ -15,7 +15,7 @@ func wait(_ invocation: Invocation) throws -> Int32 {
 private final class StateWait {
   private let conditions: StateConditions
   private let invocation: Invocation
-  private let run: MainLoop<Int32>
+  private let mainLoop: MainLoop<Int32>
   private var expiry: EventSource?
   private var hasExpired = false
   /// Whether the daemon has answered, or the follower has reported that there is no daemon.
@@ -25,7 +25,7 @@ private final class StateWait {
 
   init(for conditions: StateConditions, _ invocation: Invocation) throws(SystemError) {
     (self.conditions, self.invocation) = (conditions, invocation)
-    run = try MainLoop()
+    mainLoop = try MainLoop()
   }
 
   /// Waits until the states hold or the time is over, and returns the exit status.
@@ -34,13 +34,13 @@ private final class StateWait {
   ///   states.
   func result() throws -> Int32 {
     let follower = try StatesFollower(
-      invocation.daemon.directory, of: conditions.machines, checking: conditions, on: run.loop,
+      invocation.daemon.directory, of: conditions.machines, checking: conditions, on: mainLoop.loop,
       anySession: true
-    ) { [self] update in run.perform { try take(update.get()) } }
+    ) { [self] update in mainLoop.perform { try take(update.get()) } }
     if let timeout = invocation.timeout {
-      expiry = try run.loop.call(after: timeout) { [self] in expire() }
+      expiry = try mainLoop.loop.call(after: timeout) { [self] in expire() }
     }
-    return try run.untilEnd(keeping: follower)
+    return try mainLoop.untilEnd(keeping: follower)
   }
 
   private func take(_ update: StatesUpdate) throws {
@@ -48,7 +48,7 @@ private final class StateWait {
     switch update {
     case .states(let states, _):
       absence = nil
-      if conditions.hold({ states[$0] }) { run.end(ExitStatus.done) }
+      if conditions.hold({ states[$0] }) { mainLoop.end(ExitStatus.done) }
     case .unknown(.noDaemon(let reason)): try loseDaemon(reason)
     case .unknown(.sessionNotInFront): break
     }
@@ -60,12 +60,16 @@ private final class StateWait {
   private func expire() {
     hasExpired = true
     guard !isAnswered else { return finish() }
-    run.perform { expiry = try run.loop.call(after: .seconds(1)) { [self] in finish() } }
+    mainLoop.perform { expiry = try mainLoop.loop.call(after: .seconds(1)) { [self] in finish() } }
   }
 
   /// Ends the wait without the states; with an error if there is no daemon.
   private func finish() {
-    if let absence, absence.mayPass { run.fail(absence) } else { run.end(ExitStatus.failed) }
+    if let absence, absence.mayPass {
+      mainLoop.fail(absence)
+    } else {
+      mainLoop.end(ExitStatus.failed)
+    }
   }
 
   private func loseDaemon(_ reason: ClientError) throws {

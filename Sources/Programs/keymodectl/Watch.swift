@@ -80,21 +80,21 @@ private func followUntilUnread(
   _ request: WatchRequest, of machines: Set<Machine>?, retries: Bool = false,
   _ take: @escaping (Update) throws -> Void
 ) throws -> Int32 {
-  let run = try MainLoop<Int32>()
+  let mainLoop = try MainLoop<Int32>()
   var daemon: EventSource?
   func follow() throws {
-    daemon = try run.loop.follow(request.directory, of: machines) { update in
-      run.perform {
+    daemon = try mainLoop.loop.follow(request.directory, of: machines) { update in
+      mainLoop.perform {
         guard retries, case .failure(let error) = update else { return try take(update.get()) }
         try take(.disconnected(error))
-        daemon = try run.loop.call(after: .seconds(5)) { run.perform(follow) }
+        daemon = try mainLoop.loop.call(after: .seconds(5)) { mainLoop.perform(follow) }
       }
     }
   }
   try follow()
   // The loop refuses a file, which has no reader. A hang-up is reported without being asked for.
-  let reader = try? run.loop.addIO(STDOUT_FILENO, []) { _ in run.end(ExitStatus.done) }
-  return try run.untilEnd(keeping: daemon, reader)
+  let reader = try? mainLoop.loop.addIO(STDOUT_FILENO, []) { _ in mainLoop.end(ExitStatus.done) }
+  return try mainLoop.untilEnd(keeping: daemon, reader)
 }
 
 /// Prints a line for the states and a line for each change, until the daemon ends. A program that

@@ -9,7 +9,7 @@ final class WatchScreen {
   private let terminal: Terminal
   private let isColored = environment("NO_COLOR") == nil
   private let request: WatchRequest
-  private let run: MainLoop<Int32>
+  private let mainLoop: MainLoop<Int32>
   private var view: WatchView
   /// Whether the view has entered the terminal. It does so at the first update, so that an earlier
   /// error is shown as a message, not behind an empty screen.
@@ -20,7 +20,7 @@ final class WatchScreen {
 
   init(_ terminal: Terminal, _ request: WatchRequest) throws(SystemError) {
     (self.terminal, self.request) = (terminal, request)
-    run = try MainLoop()
+    mainLoop = try MainLoop()
     view = WatchView(
       directory: request.directory, machine: request.machine,
       advice: startAdvice(for: request.directory))
@@ -30,7 +30,7 @@ final class WatchScreen {
   ///
   /// - Throws: `ClientError` if waiting for the daemon does not help, or is not allowed.
   func show() throws -> Int32 {
-    let loop = run.loop
+    let loop = mainLoop.loop
     let signals = try loop.addSignals([SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]) {
       [self] in obey($0)
     }
@@ -39,10 +39,10 @@ final class WatchScreen {
     }
     redrawTimer = try loop.addTimer { [self] in draw() }
     let daemon = try loop.follow(request.directory, of: request.machines) { [self] update in
-      run.perform { try take(update.get()) }
+      mainLoop.perform { try take(update.get()) }
     }
     defer { terminal.leave() }
-    return try run.untilEnd(keeping: signals, typed, daemon)
+    return try mainLoop.untilEnd(keeping: signals, typed, daemon)
   }
 
   private func take(_ update: Update) throws {
@@ -78,7 +78,7 @@ final class WatchScreen {
   /// Ends when the user types `q` or closes the input.
   private func readKey(from input: Int32) {
     var typed: UInt8 = 0
-    if read(input, &typed, 1) != 1 || typed == UInt8(ascii: "q") { run.end(ExitStatus.done) }
+    if read(input, &typed, 1) != 1 || typed == UInt8(ascii: "q") { mainLoop.end(ExitStatus.done) }
   }
 
   /// Draws all lines, because the screen's content is unknown.

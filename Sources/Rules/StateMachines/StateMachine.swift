@@ -9,9 +9,9 @@
 public struct StateMachine<R: Rules>: RunningMachine {
   /// One step: the state before and the state after.
   public struct Transition {
-    /// The state that was left.
+    /// The state before the step.
     public let from: R.State
-    /// The state that was entered.
+    /// The state after the step.
     public let to: R.State
 
     /// The step between these states.

@@ -89,7 +89,7 @@ final class Engine {
   /// ``StateStore/maxChanges``, and stores it. If the ring has any change, the message has at
   /// least the last one, which may not have been sent yet.
   private func commit(lastChanges count: Int, at time: Time) {
-    let snapshot = read { $0.snapshot }
+    let snapshot = withController { $0.snapshot }
     messageStart = ring.lastSequence - Int64(min(max(count, 1), StateStore.maxChanges, ring.count))
     message.removeAll(keepingCapacity: true)
     message.appendJSON { json in
@@ -105,17 +105,19 @@ final class Engine {
   }
 
   /// Reads from the controller in place: a property of a class would first be copied as a whole.
-  private func read<Value>(_ value: (inout Controller) -> Value) -> Value { value(&controller) }
+  private func withController<Value>(_ value: (inout Controller) -> Value) -> Value {
+    value(&controller)
+  }
 
   /// When ``process(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
   ///
   /// - Parameter forKeysUp: whether the daemon also wakes up to ask `keysUp` for released keys.
   func wakeTime(forKeysUp: Bool) -> Time? { forKeysUp ? outlook.wakeTime : outlook.deadline }
 
-  var settings: Settings { read { $0.settings } }
+  var settings: Settings { withController { $0.settings } }
 
   /// The states of all machines.
-  var states: States { read { $0.states } }
+  var states: States { withController { $0.states } }
 
   /// The states, in a message written at `time`.
   func stateMessage(at time: Time) -> StateMessage { stateMessage(states, at: time) }
@@ -123,6 +125,6 @@ final class Engine {
   private func stateMessage(_ states: States, at time: Time) -> StateMessage {
     StateMessage(
       instance: instance, time: time, states: states,
-      shiftTrigger: read { $0.settings.shiftTrigger })
+      shiftTrigger: withController { $0.settings.shiftTrigger })
   }
 }

@@ -27,7 +27,7 @@ final class Server {
   private var listeners: [(socket: ListeningSocket, source: EventSource)] = []
   private var sessions: [Session] = []
   /// The most clients at once since memory was last released.
-  private var peakClients = 0
+  private var peakSessions = 0
   private var retryTimer: EventSource?
 
   init(
@@ -125,9 +125,9 @@ final class Server {
     sessions.removeAll(where: isMeant)
     // The ended sessions have freed descriptors, which waiting clients can use.
     resumeAccepting()
-    if peakClients >= Self.minPeakToRelease, sessions.count <= peakClients / 4 {
+    if peakSessions >= Self.minPeakToRelease, sessions.count <= peakSessions / 4 {
       releaseMemory()
-      peakClients = sessions.count
+      peakSessions = sessions.count
     }
   }
 
@@ -162,7 +162,7 @@ final class Server {
     }
     guard let session else { return }
     sessions.append(session)
-    peakClients = max(peakClients, sessions.count)
+    peakSessions = max(peakSessions, sessions.count)
     // Most clients have sent a call by now, and some have gone again.
     serve(session, .readable, upTo: 1)
   }

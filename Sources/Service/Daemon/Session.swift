@@ -32,7 +32,7 @@ final class Session {
   }
 
   /// The maximum length of a message that a client may send, in bytes.
-  static let messageLimit = 65536
+  static let maxMessageBytes = 65536
 
   let access: Access
   private let descriptor: FileDescriptor
@@ -41,7 +41,7 @@ final class Session {
 
   // Unchecked for speed: see `EventLoop`.
   @exclusivity(unchecked) private var activity = Activity.answering
-  private var incoming = FrameBuffer(limit: messageLimit)
+  private var incoming = FrameBuffer(limit: maxMessageBytes)
   @exclusivity(unchecked) private var unsent: ArraySlice<UInt8> = []
   /// Whether the client cannot receive any more. Calls that it sent before still take effect.
   private var isOutputBroken = false

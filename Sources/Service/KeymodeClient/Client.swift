@@ -26,7 +26,7 @@ public struct Client: Sendable {
   public init(directory: String? = nil) { self.directory = Client.directory(directory) }
 
   /// The directory of the daemon's sockets: the given one, else the value of `KEYMODED_SOCKET_DIR`,
-  /// else the user's own if a state socket is there, else the system's. All clients use this rule.
+  /// else the user's own if a state socket is there, else the system's. keymodectl uses it too.
   public static func directory(_ given: String?) -> String {
     if let named = given ?? environment(SocketDirectory.variable) { return named }
     if let runtime = environment("XDG_RUNTIME_DIR") {

@@ -129,8 +129,8 @@ package final class Subscription {
     try stayAway(until: .now.advanced(by: delay))
   }
 
-  /// Reports once that this user lacks the permission, and waits until the folder changes: when the
-  /// user comes to the front, or when the group of a new socket gets the permission.
+  /// Reports once that this user lacks the permission. Tries again when the folder changes, as when
+  /// the user comes to the front. If the folder cannot be watched, it tries again in a second.
   private func awaitPermission(_ error: ClientError) throws(ClientError) {
     if !isDenied { updates.append(.disconnected(error)) }
     (absenceStart, isDenied) = (absenceStart ?? .now, true)

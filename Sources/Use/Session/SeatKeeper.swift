@@ -19,7 +19,7 @@ public final class SeatKeeper {
   private let directory: String
   private let path: String
   private let report: (TerminalText) -> Void
-  private let run: MainLoop<Int32>
+  private let mainLoop: MainLoop<Int32>
   private var session: LoginSession?
   /// The ID of the person in front.
   private var person: UInt32?
@@ -35,7 +35,7 @@ public final class SeatKeeper {
   ///
   /// - Parameter report: receives the messages for the administrator.
   public init(_ directory: String, report: @escaping (TerminalText) -> Void) throws(SystemError) {
-    run = try MainLoop()
+    mainLoop = try MainLoop()
     (self.directory, self.report) = (directory, report)
     path = "\(directory)/\(SocketDirectory.stateSocket)"
   }
@@ -45,9 +45,9 @@ public final class SeatKeeper {
   /// - Returns: the signal.
   /// - Throws: `SystemError` if the folder cannot be watched, or the ACL cannot be changed.
   public func keep() throws -> Int32 {
-    let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGTERM]) { [self] in end($0) }
-    let folder = try FolderMonitor(run.loop, path: directory) { [self] in takeSteps() }
-    session = try LoginSession(.ofSeat, on: run.loop) { [self] presence in
+    let signals = try mainLoop.loop.addSignals([SIGHUP, SIGINT, SIGTERM]) { [self] in end($0) }
+    let folder = try FolderMonitor(mainLoop.loop, path: directory) { [self] in takeSteps() }
+    session = try LoginSession(.ofSeat, on: mainLoop.loop) { [self] presence in
       if presence == .inFront, session?.person == nil {
         report("there is no systemd-logind: only members of the socket's group may read the states")
       }
@@ -56,11 +56,11 @@ public final class SeatKeeper {
     takeSteps()
     ServiceManager.notify("READY=1")
     defer { (session, call) = (nil, nil) }
-    return try run.untilEnd(keeping: signals, folder)
+    return try mainLoop.untilEnd(keeping: signals, folder)
   }
 
   private func end(_ signal: Int32) {
-    guard ending == nil else { return run.end(signal) }
+    guard ending == nil else { return mainLoop.end(signal) }
     (ending, session) = (signal, nil)
     setPerson(nil)
     takeSteps()
@@ -75,7 +75,7 @@ public final class SeatKeeper {
 
   /// Takes the steps that are possible now.
   private func takeSteps() {
-    run.perform {
+    mainLoop.perform {
       guard var acl = try socketACL() else { return endIfWanted() }
       isCleared = isCleared ?? (acl.user == nil)
       if let user = acl.user, user != person {
@@ -105,14 +105,14 @@ public final class SeatKeeper {
   /// Has the daemon do step 2, unless a call is under way. Repeats until the daemon has done it.
   private func clear() throws {
     guard call == nil else { return }
-    call = try run.loop.ask(.hangUp, of: directory, timeout: .seconds(2)) { [self] answer in
+    call = try mainLoop.loop.ask(.hangUp, of: directory, timeout: .seconds(2)) { [self] answer in
       switch answer {
       case .success: (isCleared, call, failure) = (true, nil, nil)
       case .failure(let error):
         if error != failure { report("\(error);\nuntil it does, nobody in front may read") }
         failure = error
-        run.perform {
-          call = try run.loop.call(after: .seconds(1)) { [self] in
+        mainLoop.perform {
+          call = try mainLoop.loop.call(after: .seconds(1)) { [self] in
             call = nil
             takeSteps()
           }
@@ -124,6 +124,6 @@ public final class SeatKeeper {
   }
 
   private func endIfWanted() {
-    if let ending { run.end(ending) }
+    if let ending { mainLoop.end(ending) }
   }
 }

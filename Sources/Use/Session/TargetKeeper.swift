@@ -28,7 +28,7 @@ public final class TargetKeeper {
   /// An order to the manager: to start a target, or to stop the target.
   private typealias Order = (target: String, isStart: Bool)
 
-  private let run: MainLoop<Int32>
+  private let mainLoop: MainLoop<Int32>
   private let hasTargets: (Machine) -> Bool
   private let report: (TerminalText) -> Void
   private var manager: SystemdManager?
@@ -59,7 +59,7 @@ public final class TargetKeeper {
   public init(
     of hasTargets: @escaping (Machine) -> Bool, report: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
-    run = try MainLoop()
+    mainLoop = try MainLoop()
     (self.hasTargets, self.report) = (hasTargets, report)
   }
 
@@ -72,18 +72,18 @@ public final class TargetKeeper {
   ///   there is no user manager at the start.
   public func keep(_ directory: String, anySession: Bool) throws -> Int32 {
     try connect()
-    let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGTERM]) { [self] number in
+    let signals = try mainLoop.loop.addSignals([SIGHUP, SIGINT, SIGTERM]) { [self] number in
       finish(.success(number))
     }
     let follower = try StatesFollower(
-      directory, on: run.loop, anySession: anySession
+      directory, on: mainLoop.loop, anySession: anySession
     ) { [self] update in
       switch update {
       case .success(let update): take(update)
       case .failure(let error): finish(.failure(error))
       }
     }
-    return try run.untilEnd(keeping: signals, follower)
+    return try mainLoop.untilEnd(keeping: signals, follower)
   }
 
   // MARK: - What should be active
@@ -99,8 +99,8 @@ public final class TargetKeeper {
     case .unknown(.noDaemon(let error)):
       if case .permissionDenied = error { show("\(error)") } else { show("no keymoded runs") }
       guard absenceTimer == nil else { return }
-      run.perform {
-        absenceTimer = try run.loop.call(after: Self.absenceTimeout) { [self] in want(nil) }
+      mainLoop.perform {
+        absenceTimer = try mainLoop.loop.call(after: Self.absenceTimeout) { [self] in want(nil) }
       }
     }
   }
@@ -190,12 +190,12 @@ public final class TargetKeeper {
 
   /// Ends this program, if it is to end and its last order is answered.
   private func endIfAnswered() {
-    if let ending, manager?.unanswered == 0 { run.end(with: ending) }
+    if let ending, manager?.unanswered == 0 { mainLoop.end(with: ending) }
   }
 
   /// Connects to the manager, and asks it which targets are active.
   private func connect() throws(SystemError) {
-    let manager = try SystemdManager(.userManager, on: run.loop) { [self] job in
+    let manager = try SystemdManager(.userManager, on: mainLoop.loop) { [self] job in
       guard let order = jobs.removeValue(forKey: job.job) else { return }
       noteEnd(of: order, failure: job.result == "done" ? nil : "its job ended with '\(job.result)'")
     } lost: { [self] in
@@ -223,8 +223,8 @@ public final class TargetKeeper {
   /// Connects again soon: a manager that reexecutes itself has closed the connection.
   private func reconnect() {
     (active, stopping, jobs) = (nil, [], [:])
-    run.perform {
-      retryTimer = try run.loop.call(after: .milliseconds(500)) { [self] in
+    mainLoop.perform {
+      retryTimer = try mainLoop.loop.call(after: .milliseconds(500)) { [self] in
         do throws(SystemError) { try connect() } catch { reconnect() }
       }
     }

@@ -60,7 +60,7 @@ struct EvemuParser: EntryParser {
       guard let vendor: UInt16 = fields.hexadecimal(digits: 1...4),
         let product: UInt16 = fields.hexadecimal(digits: 1...4)
       else { return nil }
-      return .ids(DeviceIDs(bus: bus, vendor: vendor, product: product), device: 0)
+      return .ids(HardwareIDs(bus: bus, vendor: vendor, product: product), device: 0)
     default: return nil
     }
   }

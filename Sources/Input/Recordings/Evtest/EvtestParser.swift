@@ -83,14 +83,14 @@ struct EvtestParser: EntryParser {
   ]
 
   /// Parses `Input device ID: bus 0x3 vendor 0x46d product 0xc52b version 0x111`.
-  private static func ids(_ header: Fields) -> DeviceIDs? {
+  private static func ids(_ header: Fields) -> HardwareIDs? {
     var fields = header
     guard fields.skip("Input device ID: bus 0x"),
       let bus: UInt16 = fields.hexadecimal(digits: 1...4), fields.skip(" vendor 0x"),
       let vendor: UInt16 = fields.hexadecimal(digits: 1...4), fields.skip(" product 0x"),
       let product: UInt16 = fields.hexadecimal(digits: 1...4)
     else { return nil }
-    return DeviceIDs(bus: bus, vendor: vendor, product: product)
+    return HardwareIDs(bus: bus, vendor: vendor, product: product)
   }
 
   /// Parses the name of an `EV_SYN` event between dashes, pluses or arrows.

@@ -134,7 +134,7 @@ struct LibinputParser: EntryParser {
       if fields.skip("id:"), let list = try? fields.list("ids") {
         let ids = list.compactMap(UInt16.init(exactly:))
         guard ids.count >= 3 else { return nil }
-        return .ids(DeviceIDs(bus: ids[0], vendor: ids[1], product: ids[2]), device: deviceOrNext)
+        return .ids(HardwareIDs(bus: ids[0], vendor: ids[1], product: ids[2]), device: deviceOrNext)
       }
       guard Self.isYAML(line) else { throw LineFault("neither an event nor a line of YAML") }
     }

@@ -9,7 +9,7 @@ enum Entry {
   /// These LEDs were on or off when the device was opened.
   case leds(LEDReport, device: Int)
   /// The device has these ids. `nil` means that its description begins and the ids will follow.
-  case ids(DeviceIDs?, device: Int)
+  case ids(HardwareIDs?, device: Int)
   /// The device is a node of the physical device with this number in the file.
   case parent(UInt16, device: Int)
   /// Events of the device were lost. Its next report has the keys that differ from before.
@@ -38,7 +38,7 @@ enum Note {
 }
 
 /// The bus of a device, a `BUS_*` of `linux/input.h`, and its vendor and product numbers.
-struct DeviceIDs: Hashable {
+struct HardwareIDs: Hashable {
   let bus, vendor, product: UInt16
 
   var isVirtualShift: Bool { VirtualShift.matches(bus: bus, vendor: vendor, product: product) }

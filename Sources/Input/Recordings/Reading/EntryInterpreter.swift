@@ -93,7 +93,7 @@ struct EntryInterpreter {
 
   private static let parentOfUndescribed = -1
 
-  private static func parent(_ ids: DeviceIDs) -> Int {
+  private static func parent(_ ids: HardwareIDs) -> Int {
     Int(ids.bus) << 32 | Int(ids.vendor) << 16 | Int(ids.product)
   }
 

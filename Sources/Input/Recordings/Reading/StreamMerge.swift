@@ -1,7 +1,7 @@
 import KeyboardModes
 
-/// Merges streams by time. If two inputs have the same time, a release that a grab hid comes first,
-/// otherwise the input of the earlier stream. So frames stay whole: a frame has one time.
+/// Merges streams by time. At equal times, a release that a grab hid comes first, and then the
+/// streams come in their order. So frames stay whole: a frame has one time.
 struct StreamMerge {
   private let streams: [any BatchStream]
 

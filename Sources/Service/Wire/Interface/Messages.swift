@@ -106,8 +106,7 @@ public struct MonitorReply: Hashable, Sendable, JSONWritable {
   public let state: StateMessage
   /// The changes, in order.
   public let changes: [Change]
-  /// How many changes could not be sent; `nil` if their number is unknown, because the sequence is
-  /// new.
+  /// How many changes could not be sent; `nil` if that is unknown, because the instance is new.
   public let missed: Int64?
 
   /// Each parameter sets the property of the same name.

@@ -143,7 +143,7 @@ public final class LoginSession {
         try bus.signals(Login1.signals(of: Login1.manager, at: Login1.path)) {
           [unowned self] _ in find()
         },
-        // logind ended, or was restarted.
+        // logind ends or starts.
         try bus.whenOwnerChanges(of: Login1.name) { [unowned self] owner in
           if owner != nil { begin() } else { loseLogind() }
         },

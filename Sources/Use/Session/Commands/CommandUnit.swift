@@ -178,29 +178,29 @@ struct NoCommandUnit: Error, TerminalTextConvertible {
 private func startUnit(
   _ name: String, _ properties: [(name: String, value: BusValue)], by address: Bus.Address
 ) throws -> (group: String, manager: PeerProcess?) {
-  let run = try MainLoop<String>()
+  let mainLoop = try MainLoop<String>()
   var job: String?
   // The closure needs the manager, but is made before the manager.
   var known: SystemdManager?
-  let manager = try SystemdManager(address, on: run.loop) { end in
+  let manager = try SystemdManager(address, on: mainLoop.loop) { end in
     guard end.job == job else { return }
     guard end.result == "done" else {
-      return run.fail(NoCommandUnit(text: "the job for its unit ended as '\(end.result)'"))
+      return mainLoop.fail(NoCommandUnit(text: "the job for its unit ended as '\(end.result)'"))
     }
     known?.call("GetUnitProcesses", [.string(name)]) { answer in
       // The answer has the control group, the number and the command line of each process.
       guard case .success(let values) = answer,
         let group = values.first?.elements?.first?.elements?.first?.text
-      else { return run.fail(NoCommandUnit(text: "its unit has no process")) }
-      run.end(group)
+      else { return mainLoop.fail(NoCommandUnit(text: "its unit has no process")) }
+      mainLoop.end(group)
     }
   } lost: {
-    run.fail(SystemError("make a unit", code: ECONNRESET))
+    mainLoop.fail(SystemError("make a unit", code: ECONNRESET))
   }
   known = manager
   defer { known = nil }
-  let late = try run.loop.call(after: .seconds(10)) {
-    run.fail(SystemError("make a unit", code: ETIMEDOUT))
+  let late = try mainLoop.loop.call(after: .seconds(10)) {
+    mainLoop.fail(SystemError("make a unit", code: ETIMEDOUT))
   }
   let all =
     properties + [
@@ -217,8 +217,8 @@ private func startUnit(
   ) { answer in
     switch answer {
     case .success(let values): job = values.first?.text
-    case .failure(let error): run.fail(error)
+    case .failure(let error): mainLoop.fail(error)
     }
   }
-  return (try run.untilEnd(keeping: manager, late), manager.process)
+  return (try mainLoop.untilEnd(keeping: manager, late), manager.process)
 }

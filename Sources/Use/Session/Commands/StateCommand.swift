@@ -28,7 +28,7 @@ public final class StateCommand {
   private let explain: (ClientError) -> TerminalText
   private let isAnew: Bool
 
-  private let run: MainLoop<End>
+  private let mainLoop: MainLoop<End>
   private weak var follower: StatesFollower?
   private var contained: ContainedCommand?
   private var liveness: Liveness?
@@ -60,7 +60,7 @@ public final class StateCommand {
     progress: @escaping (TerminalText) -> Void,
     explain: @escaping (ClientError) -> TerminalText
   ) throws(SystemError) {
-    run = try MainLoop()
+    mainLoop = try MainLoop()
     (self.command, self.conditions, self.directory) = (command, conditions, directory)
     (self.terminal, self.notify, self.progress) = (terminal, notify, progress)
     (self.explain, self.isAnew) = (explain, isAnew)
@@ -79,7 +79,7 @@ public final class StateCommand {
   ///   state of the conditions, ``ClientError`` if waiting would not help, and `SystemError` if a
   ///   system call fails.
   public func runUntilEnd(grace: Duration, anySession: Bool, mayWait: Bool) throws -> End {
-    let loop = run.loop
+    let loop = mainLoop.loop
     // Made before the unit: making the unit may move this process out of its session.
     let follower = try StatesFollower(
       directory, checking: conditions, on: loop, anySession: anySession, followsSleep: isAnew,
@@ -110,7 +110,7 @@ public final class StateCommand {
     defer { contained.kill() }
     terminal?.enter()
     defer { terminal?.leave() }
-    return try run.untilEnd(keeping: follower, signals)
+    return try mainLoop.untilEnd(keeping: follower, signals)
   }
 
   // MARK: - What happens
@@ -171,7 +171,7 @@ public final class StateCommand {
     switch machine.rules.action(from: transition.from, to: transition.to) {
     case .start: start()
     case .end: contained?.end(by: signal)
-    case .finish: if let end { run.end(with: end) }
+    case .finish: if let end { mainLoop.end(with: end) }
     case nil: break
     }
     stopIfWanted()

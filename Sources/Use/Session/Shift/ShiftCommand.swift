@@ -17,7 +17,7 @@ public final class ShiftCommand {
   private let report: (TerminalText) -> Void
   private let isOneShot: Bool
 
-  private let run: MainLoop<Int32>
+  private let mainLoop: MainLoop<Int32>
   private var typing: ShiftTyping
   private let memory: ShiftMemory
   private var remembered: Set<String>
@@ -37,14 +37,14 @@ public final class ShiftCommand {
     on keyboard: VirtualKeyboard, hasCapsLock: Bool, oneShot maxHold: Duration?,
     of directory: String, memory: ShiftMemory, report: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
-    run = try MainLoop()
+    mainLoop = try MainLoop()
     (self.directory, self.memory, isOneShot) = (directory, memory, maxHold != nil)
     (self.keyboard, self.report) = (keyboard, report)
     remembered = try memory.read()
     typing = ShiftTyping(hasCapsLock: hasCapsLock, oneShot: maxHold, ours: remembered)
   }
 
-  /// Acts until a signal comes; then the states count as left.
+  /// Types what the states say until a signal comes. Then undoes it, as if the states were left.
   ///
   /// - Parameters:
   ///   - anySession: whether to act in whatever session is in front, even a locked one.
@@ -55,24 +55,26 @@ public final class ShiftCommand {
   public func serve(
     anySession: Bool, explain: @escaping (ClientError) -> TerminalText
   ) throws -> Int32 {
-    let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) { [self] in end($0) }
-    timer = try run.loop.addTimer { [self] in act { typing.passTime(to: $0) } }
-    liveness = try Liveness(of: directory, on: run.loop) { [self] error in
+    let signals = try mainLoop.loop.addSignals([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) { [self] in
+      end($0)
+    }
+    timer = try mainLoop.loop.addTimer { [self] in act { typing.passTime(to: $0) } }
+    liveness = try Liveness(of: directory, on: mainLoop.loop) { [self] error in
       // Reports only a daemon that hangs: the follower reports a missing daemon.
       if case .noAnswer = error { report("\(error);\nits states count as left") }
       act { typing.loseDaemon(at: $0) }
     }
     follower = try StatesFollower(
-      directory, of: [.shift, .caps], on: run.loop, anySession: anySession, session: .ofSeat
+      directory, of: [.shift, .caps], on: mainLoop.loop, anySession: anySession, session: .ofSeat
     ) { [self] update in
       switch update {
       case .success(let update): take(update, explain)
-      case .failure(let error): run.fail(error)
+      case .failure(let error): mainLoop.fail(error)
       }
     }
     ServiceManager.notify("READY=1")
     defer { (timer, liveness, follower) = (nil, nil, nil) }
-    return try run.untilEnd(keeping: signals)
+    return try mainLoop.untilEnd(keeping: signals)
   }
 
   private func take(_ update: StatesUpdate, _ explain: (ClientError) -> TerminalText) {
@@ -98,11 +100,11 @@ public final class ShiftCommand {
   /// Refuses to hold Shift unless the daemon waits for taps: with another trigger `on` begins while
   /// the person still holds Shift, as for a shortcut.
   private func checkTrigger() {
-    run.perform {
-      question = try run.loop.ask(.state, of: directory) { [self] answer in
+    mainLoop.perform {
+      question = try mainLoop.loop.ask(.state, of: directory) { [self] answer in
         // Without an answer the daemon has gone, and is asked when it is back.
         guard case .success(let message) = answer, message.shiftTrigger != .tap else { return }
-        run.fail(
+        mainLoop.fail(
           UsageError(
             "--one-shot needs 'shift: { trigger: tap }' in the daemon's configuration, "
               + "which has '\(message.shiftTrigger.rawValue)'"))
@@ -111,9 +113,9 @@ public final class ShiftCommand {
   }
 
   private func end(_ signal: Int32) {
-    guard ending == nil else { return run.end(signal) }
-    run.perform {
-      let limit = try run.loop.call(after: Self.endTimeout) { [self] in run.end(signal) }
+    guard ending == nil else { return mainLoop.end(signal) }
+    mainLoop.perform {
+      let limit = try mainLoop.loop.call(after: Self.endTimeout) { [self] in mainLoop.end(signal) }
       ending = (signal, limit)
     }
     act { typing.end(at: $0) }
@@ -122,7 +124,7 @@ public final class ShiftCommand {
   /// Performs the actions of the rules. A Caps Lock that will be ours is remembered first, so that
   /// it is not forgotten if this process is killed in between.
   private func act(_ decide: (Int64) -> [ShiftTyping.Action]) {
-    run.perform {
+    mainLoop.perform {
       let actions = decide(microsecondsSinceBoot())
       if typing.ours != remembered {
         remembered = typing.ours
@@ -136,7 +138,7 @@ public final class ShiftCommand {
       } else {
         timer?.disable()
       }
-      if let ending, !typing.isActive { run.end(ending.signal) }
+      if let ending, !typing.isActive { mainLoop.end(ending.signal) }
     }
   }
 
