@@ -182,11 +182,14 @@ class Desk(PreparedDesktop):
             return self.lock(command)
         self.open_launcher()
         self.type("switch user")
+        away = f"loginctl show-session {self.session.id} | grep -qx Active=no"
 
         def is_away() -> bool:
-            # What is found takes seconds, and Plasma asks whether it is meant.
-            self.play("tap ret; wait 3000")
-            return self.session.properties()["Active"] == "no"
+            # What is found changes with each letter, for seconds. Plasma then asks whether it is meant.
+            self._wait_for_rest()
+            if self.run(away, check=False).exit_code != 0:
+                self.play("tap ret")
+            return self.run(f"timeout 20 sh -c 'until {away}; do sleep 0.1; done'", check=False).exit_code == 0
 
         wait_until(is_away, "the login screen", START_SECONDS)
         self._wait_for_rest()
