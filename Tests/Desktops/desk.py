@@ -186,13 +186,13 @@ class Desk(PreparedDesktop):
 
         def is_away() -> bool:
             # What is found changes with each letter, for seconds. Plasma then asks whether it is meant.
-            self._wait_for_rest()
+            self.wait_for_rest()
             if self.run(away, check=False).exit_code != 0:
                 self.play("tap ret")
             return self.run(f"timeout 20 sh -c 'until {away}; do sleep 0.1; done'", check=False).exit_code == 0
 
         wait_until(is_away, "the login screen", START_SECONDS)
-        self._wait_for_rest()
+        self.wait_for_rest()
         if to_other:
             self.play(f"{self.desktop.chooses_other}; wait 2000")
 

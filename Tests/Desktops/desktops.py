@@ -246,7 +246,7 @@ class PreparedDesktop(VirtualMachine):
         if self.desktop.name == "gnome":
             self._leave_the_overview()
         self.wait_for_the_terminal()
-        self._wait_for_rest()
+        self.wait_for_rest()
         self.pause()
 
     def _log_in(self) -> None:
@@ -259,7 +259,7 @@ class PreparedDesktop(VirtualMachine):
             session.run(f"setsid --fork sh -c {shlex.quote(self.desktop.session)} >/tmp/desktop.log 2>&1")
         self.wait_until(as_user(USER, self.desktop.has_started), START_SECONDS)
         self.find_session()
-        self._wait_for_rest()
+        self.wait_for_rest()
 
     def find_session(self) -> None:
         """Finds the person's session on the seat."""
@@ -275,7 +275,7 @@ class PreparedDesktop(VirtualMachine):
         self.ask_desktop(f"{_SHELL} org.freedesktop.DBus.Properties.Set {_OVERVIEW} '<false>'")
         self.wait_until(f"({get}) | grep -q false", START_SECONDS)
 
-    def _wait_for_rest(self) -> None:
+    def wait_for_rest(self) -> None:
         """Waits until the processors have had nothing to do for most of three seconds: all has started."""
         idle = "cut -d' ' -f2 /proc/uptime | cut -d. -f1"
         enough = 3 * self.processors - 2

@@ -129,6 +129,8 @@ def test_each_word_arrives_as_it_is_typed(one_shot: Desk) -> None:
 def test_layout_with_escape_for_caps_lock_gets_one_escape_and_one_line(desk: Desk) -> None:
     start(desk)
     desk.ask_desktop(CAPS_IS_ESCAPE[desk.desktop.name])
+    # Otherwise Caps Lock may be on before the layout is there.
+    desk.wait_for_rest()
     lines = f"journalctl --output cat --unit {UNIT} | grep 'Caps Lock does not answer'"
     desk.play(SHIFT_TWICE)
     desk.wait_until(lines)
