@@ -205,6 +205,7 @@ def test_caps_lock_is_as_before_after_the_machine_slept(desk: Desk) -> None:
         desk.play("tap caps_lock")
         desk.run("keymodectl wait caps=off --timeout 100")
         desk.unlock()
+        desk.wait_for_keys()
         desk.type("hello 1")
         expect(desk, "hello 1")
     else:
