@@ -18,8 +18,8 @@ public struct LEDReport: Hashable, Sendable {
 /// The lock LEDs of all devices.
 ///
 /// A lock that changes more than 20 times a second is `unknown` until it has not changed for a
-/// second. On some desktops, each key stroke moves the lit LED to the keyboard that was typed on.
-/// With two keyboards, the changes of the lock would then reveal key strokes.
+/// second. Some desktops light a lock's LED only on the keyboard that was used last. If a person
+/// types on two keyboards, the lock then changes with the key strokes, and would reveal them.
 struct LockLEDs: Sendable {
   fileprivate static let maxChanges = 20
   fileprivate static let window = Duration.seconds(1)

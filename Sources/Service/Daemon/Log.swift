@@ -37,8 +37,8 @@ enum Log {
     isJournal ? "<\(priority)>\(text)\n" : "\(programName): \(text)\n"
   }
 
-  /// Whether standard error is the journal's stream. `JOURNAL_STREAM` alone does not tell: a child
-  /// of a service inherits the variable even if its standard error is another file.
+  /// Whether standard error is the journal's stream. The variable `JOURNAL_STREAM` is not enough: a
+  /// service's child process inherits it, but may have another file as standard error.
   private static let isJournal: Bool = {
     var status = stat()
     guard let stream = environment("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {

@@ -109,7 +109,9 @@ public final class SeatKeeper {
       switch answer {
       case .success: (isCleared, call, failure) = (true, nil, nil)
       case .failure(let error):
-        if error != failure { report("\(error);\nuntil it does, nobody in front may read") }
+        if error != failure {
+          report("\(error);\nthe person in front may not read until the daemon answers")
+        }
         failure = error
         mainLoop.perform {
           call = try mainLoop.loop.call(after: .seconds(1)) { [self] in
