@@ -11,7 +11,7 @@ import shlex
 from pathlib import Path
 from typing import Self
 
-from desktops import PASSWORD, START_SECONDS, TRANSCRIPT, USER, Desktop, PreparedDesktop
+from desktops import OTHER, PASSWORD, START_SECONDS, TRANSCRIPT, USER, Desktop, PreparedDesktop
 from harness.sessions import as_user
 from harness.typing import taps
 from support.checkout import CHECKOUT
@@ -178,8 +178,8 @@ class Desk(PreparedDesktop):
 
     def switch_users(self, to_other: bool) -> None:
         """Has the login screen in front, as the menu does, and has it ask for OTHER's password if wanted."""
-        if command := self.desktop.switches[to_other]:
-            return self.lock(command)
+        if command := self.desktop.to_login_screen:
+            return self.lock(f"{command} {f'switch-to-user {OTHER}' if to_other else 'switch-to-greeter'}")
         self.open_launcher()
         self.type("switch user")
         away = f"loginctl show-session {self.session.id} | grep -qx Active=no"

@@ -88,7 +88,6 @@ printf '[Seat:*]\\nautologin-user={USER}\\nuser-session=xfce\\ngreeter-hide-user
   >/etc/lightdm/lightdm.conf.d/test.conf
 systemctl start lightdm
 """
-_DM_TOOL = "XDG_SEAT_PATH=/org/freedesktop/DisplayManager/Seat0 dm-tool"
 
 # labwc alone, with a bar that has a tray. The guest has no graphics card that OpenGL could use.
 _LABWC = """\
@@ -130,11 +129,8 @@ class Desktop:
     """Whether it lights the LEDs of its locks after another console, which the kernel has switched off."""
     locks_to_sleep: bool = True
     """Whether it locks the screen before the machine sleeps."""
-    switches: tuple[str, str] = ("", "")
-    """The commands of the person that have the login screen in front, and there the name of OTHER.
-
-    Empty if the menu of programs has what leads there.
-    """
+    to_login_screen: str = ""
+    """The command that asks for the login screen, unless the menu of programs has what leads there."""
     chooses_other: str = ""
     """The keys that choose OTHER on the login screen then."""
     card: str = "virtio-gpu-pci,xres=1024,yres=768"
@@ -175,7 +171,7 @@ DESKTOPS = {
             terminal=_XFCE4_TERMINAL,
             tells_of_lock=False,
             lights_again=False,
-            switches=(f"{_DM_TOOL} switch-to-greeter", f"{_DM_TOOL} switch-to-user {OTHER}"),
+            to_login_screen="XDG_SEAT_PATH=/org/freedesktop/DisplayManager/Seat0 dm-tool",
             # Xorg would wait for virtio's for ever after a sleep.
             card="bochs-display,xres=1024,yres=768",
         ),

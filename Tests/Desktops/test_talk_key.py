@@ -135,7 +135,7 @@ def test_nothing_starts_after_a_switch_of_users_by_the_menu(talker: Desk, is_per
         # Ctrl+Alt+F2 leads back, to the lock screen.
         talker.session.bring_to_front()
     elif is_person:
-        talker.run(as_user(OTHER, talker.desktop.switches[1].replace(OTHER, USER)))
+        talker.run(as_user(OTHER, f"{talker.desktop.to_login_screen} switch-to-user {USER}"))
     talker.unlock()
     assert recorded(talker) == ONCE
     hold_again(talker, "back")
