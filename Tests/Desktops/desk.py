@@ -86,6 +86,11 @@ class Desk(PreparedDesktop):
         self._seen = found[0].end()
         return found[0]
 
+    def skip(self) -> None:
+        """Waits until the terminal shows no more, and passes over what it shows."""
+        self.wait_for_rest()
+        self._seen = len(self.screen())
+
     def look(self, name: str) -> Path:
         """Takes a picture of the screen, and keeps it."""
         kept = self._pictures.with_name(f"{self._pictures.name}-{name}.png")

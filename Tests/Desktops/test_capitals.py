@@ -118,6 +118,8 @@ def test_each_word_arrives_as_it_is_typed(one_shot: Desk) -> None:
             arrived = one_shot.wait_for(r"^(.*)\n(\1)$")[1]
             if arrived != text:
                 print(f"{text!r} arrived as {arrived!r}")
+                # If Enter was repeated, all later words would be compared with the one before.
+                one_shot.skip()
             return arrived != text
 
         once = [number for number in range(WORDS) if is_wrong(number)]
