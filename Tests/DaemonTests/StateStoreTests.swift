@@ -78,7 +78,7 @@ final class StateStoreTests {
     }
   }
 
-  private var longestName: String { String(repeating: "n", count: StateTable.maxNameBytes) }
+  private var longestName: String { String(repeating: "n", count: CompiledTable.maxNameBytes) }
 
   @Test("awaited releases are kept, up to six", arguments: 0...8)
   func awaitedReleases(_ count: Int) throws {
@@ -271,7 +271,7 @@ final class RestartTests {
     first = nil
 
     keyboards.now = Time(microseconds: 9_000_000)
-    let talking = StateTable(
+    let talking = CompiledTable(
       try .init(
         states: ["idle", "talking"], initial: "idle", events: ["talk"],
         rows: [.init("idle", "talk", "talking")]))

@@ -32,7 +32,7 @@ struct BindingsTests {
     var bindings = Bindings()
     let chord = try Chord([key("F9")])
     let uses: [Timing] = [.press, .release, .hold(.seconds(1)), .tap]
-    let events: [StateTable.Event] = [
+    let events: [CompiledTable.Event] = [
       .tapTextField, .tapBlankArea, .clickMoreButton, .clickSwitchButton,
     ]
     for (use, event) in zip(uses, events) { #expect(bindings.bind(chord, use, to: event) == nil) }

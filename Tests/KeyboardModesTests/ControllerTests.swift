@@ -226,7 +226,7 @@ struct ResumedControllerTests {
     var timeline = Timeline(try Settings(text: "F9 release, F9 hold 300"))
     try timeline.play("F9+ 50")
     var next = Settings(
-      keyboard: StateTable(
+      keyboard: CompiledTable(
         try .init(
           states: usesTable.stateNames, initial: "other1", events: usesTable.eventNames.reversed(),
           rows: usesTable.rows)), bindings: Bindings())

@@ -179,12 +179,12 @@ struct ContentTests {
   @Test("a table with many states and long names is drawn")
   func names() throws {
     let names = ["prepareToEditText"] + (1..<64).map { "aStateWithANameAsLongAsItMayBe\($0)" }
-    let table = try StateTable.NamedTable(
+    let table = try CompiledTable.NamedTable(
       states: names, initial: names[0],
       rows: zip(names, names.dropFirst()).map { ($0, "go", $1) })
     let states = Controller(settings: Settings()).states
     var timeline = Timeline(
-      from: at(0), in: states, on: DisplayClock(), Settings(keyboard: StateTable(table)))
+      from: at(0), in: states, on: DisplayClock(), Settings(keyboard: CompiledTable(table)))
     for (index, name) in names.dropFirst().enumerated() {
       timeline.add(change(.keyboard, names[index], name, at: Int64(index + 1) * 1_000_000))
     }

@@ -74,7 +74,7 @@ extension Configuration {
   /// The lines for the rows of a table, grouped by state below the state's name.
   ///
   /// - Parameter allStates: whether states without a row have a line, too.
-  private func rowLines(of table: StateTable, allStates: Bool) -> [String] {
+  private func rowLines(of table: CompiledTable, allStates: Bool) -> [String] {
     let rows = Dictionary(grouping: table.rows, by: \.state)
     return table.stateNames.flatMap { state -> [String] in
       let timeout = table.timeout(ofStateNamed: state).map {

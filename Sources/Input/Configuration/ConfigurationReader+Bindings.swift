@@ -18,7 +18,7 @@ extension ConfigurationReader {
       replacingFile = replaces.mark.file
     }
     let table = configuration.settings.keyboard
-    for event in StateTable.standard.events where !table.events.contains(event) {
+    for event in CompiledTable.standard.events where !table.events.contains(event) {
       configuration.settings.bindings.unbind(event)
     }
     if let bindings = values["bindings"] {
@@ -46,7 +46,7 @@ extension ConfigurationReader {
     let wanted = named.flatMap { event in
       (lists[table.name(ofEvent: event)]?.elements ?? []).map { (event, $0) }
     }
-    var bound: [BoundChord] = []
+    var bound: [Binding] = []
     // Of two bindings of a chord, the later one is the error.
     for (event, node) in wanted.sorted(by: { $0.1.mark < $1.1.mark }) {
       guard let (chord, timing) = bind(node, to: event, of: machine, named) else { continue }
@@ -59,13 +59,13 @@ extension ConfigurationReader {
   }
 
   /// A binding in the files, and its position.
-  private typealias BoundChord = (chord: Chord, timing: Timing, event: StateTable.Event, mark: Mark)
+  private typealias Binding = (chord: Chord, timing: Timing, event: CompiledTable.Event, mark: Mark)
 
   /// Binds the chord of `node`, and returns it with its timing; `nil` after an error.
   ///
   /// - Parameter named: the events that the files bind. All other events have their default chords.
   private mutating func bind(
-    _ node: Node, to event: StateTable.Event, of machine: Int, _ named: [StateTable.Event]
+    _ node: Node, to event: CompiledTable.Event, of machine: Int, _ named: [CompiledTable.Event]
   ) -> (Chord, Timing)? {
     if case .mapping = node.content {
       fail("write the key and when it acts as one text, such as 'F9 release'", at: node)
@@ -88,7 +88,7 @@ extension ConfigurationReader {
   /// Warns if only the release of a chord is bound: the user may have misspelt the chord.
   /// Warns too if the press and the release send the same event. Such an event enters a state and
   /// leaves it; if another key leaves the state before the release, the release enters it again.
-  private mutating func warnOfRelease(by binding: BoundChord, of machine: Int) {
+  private mutating func warnOfRelease(by binding: Binding, of machine: Int) {
     guard let events = configuration.settings.bindings[binding.chord, machine] else { return }
     if events.withTimings.allSatisfy({ $0.timing == .release }) {
       warn("nothing is bound to the press of \(binding.chord.shortName)", at: binding.mark)

@@ -43,7 +43,7 @@ extension MachineMessage {
     let machine = Machine(rawValue: name)
     if machine == .shift { return ClientEvent.namesForShift }
     guard !machine.isLock else { return [] }
-    return events.filter { $0 != StateTable.timedOut }.map { machine.prefix + $0 }
+    return events.filter { $0 != CompiledTable.timedOut }.map { machine.prefix + $0 }
   }
 
   /// The names of a kind in this machine, and what they mean.

@@ -14,7 +14,7 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
   let reply: TriggerMessage
   do throws(ClientError) {
     // The daemon ends a connection that sends too long a call.
-    guard event.utf8.count <= 2 * StateTable.maxNameBytes + 1 else {
+    guard event.utf8.count <= 2 * CompiledTable.maxNameBytes + 1 else {
       throw .refused(name: invalidParameter, parameters: .null)
     }
     reply = try daemon.ask(.trigger(event))

@@ -17,20 +17,20 @@ public enum Timing: Hashable, Sendable {
 /// The events of one machine that a chord is bound to, at most one for each timing.
 public struct ChordEvents: Hashable, Sendable {
   /// The event of the press.
-  public internal(set) var press: StateTable.Event?
+  public internal(set) var press: CompiledTable.Event?
   /// The event of the release.
-  public internal(set) var release: StateTable.Event?
+  public internal(set) var release: CompiledTable.Event?
   /// The event of a tap.
-  public internal(set) var tap: StateTable.Event?
+  public internal(set) var tap: CompiledTable.Event?
   /// The event of a device that goes away.
-  public internal(set) var gone: StateTable.Event?
+  public internal(set) var gone: CompiledTable.Event?
   /// The event of a hold.
-  public internal(set) var hold: StateTable.Event?
+  public internal(set) var hold: CompiledTable.Event?
   /// How long after the press the hold is sent; zero without a hold.
   public internal(set) var holdDuration: Duration = .zero
 
   /// All events with their timings, in the order press, tap, hold, release and gone.
-  public var withTimings: [(event: StateTable.Event, timing: Timing)] {
+  public var withTimings: [(event: CompiledTable.Event, timing: Timing)] {
     [
       press.map { ($0, .press) }, tap.map { ($0, .tap) }, hold.map { ($0, .hold(holdDuration)) },
       release.map { ($0, .release) }, gone.map { ($0, .gone) },
@@ -42,8 +42,8 @@ public struct ChordEvents: Hashable, Sendable {
 
   /// Binds `timing` to `event` and returns `nil`. If the timing has an event already, changes
   /// nothing and returns that event.
-  mutating func bind(_ timing: Timing, to event: StateTable.Event) -> StateTable.Event? {
-    let property: WritableKeyPath<ChordEvents, StateTable.Event?> =
+  mutating func bind(_ timing: Timing, to event: CompiledTable.Event) -> CompiledTable.Event? {
+    let property: WritableKeyPath<ChordEvents, CompiledTable.Event?> =
       switch timing {
       case .press: \.press
       case .release: \.release
@@ -58,7 +58,7 @@ public struct ChordEvents: Hashable, Sendable {
   }
 
   /// These events without `event`; `nil` if nothing is left.
-  func without(_ event: StateTable.Event) -> ChordEvents? {
+  func without(_ event: CompiledTable.Event) -> ChordEvents? {
     var rest = ChordEvents()
     for other in withTimings where other.event != event {
       _ = rest.bind(other.timing, to: other.event)
@@ -96,7 +96,7 @@ public struct Bindings: Hashable, Sendable {
   /// send `clickMoreButton`, Insert sends `tapTextField`, and Esc sends `tapBlankArea`.
   public static let standard: Bindings = {
     var bindings = Bindings()
-    let events: [(KeyCode, StateTable.Event)] = [
+    let events: [(KeyCode, CompiledTable.Event)] = [
       (.scrollLock, .clickSwitchButton), (.dictate, .clickSwitchButton),
       (.compose, .clickMoreButton), (.emojiPicker, .clickMoreButton), (.insert, .tapTextField),
       (.escape, .tapBlankArea),
@@ -132,7 +132,7 @@ public struct Bindings: Hashable, Sendable {
   /// The chords that are bound to `event` of a machine, with their timings, in the order of the
   /// numbers of their keys.
   public func chords(
-    of event: StateTable.Event, of machine: Int = 0
+    of event: CompiledTable.Event, of machine: Int = 0
   ) -> [(chord: Chord, timing: Timing)] {
     chords.sorted {
       ($0.key.number, $0.modifiers.rawValue) < ($1.key.number, $1.modifiers.rawValue)
@@ -149,8 +149,8 @@ public struct Bindings: Hashable, Sendable {
   /// Binds `chord` with a timing to `event` of a machine and returns `nil`. If the timing is bound
   /// already, changes nothing and returns its event. A chord has at most one hold per machine.
   public mutating func bind(
-    _ chord: Chord, _ timing: Timing = .press, to event: StateTable.Event, of machine: Int = 0
-  ) -> StateTable.Event? {
+    _ chord: Chord, _ timing: Timing = .press, to event: CompiledTable.Event, of machine: Int = 0
+  ) -> CompiledTable.Event? {
     var bound = eventsByChord[chord] ?? []
     let index = bound.firstIndex { $0.machine >= machine } ?? bound.endIndex
     if index == bound.endIndex || bound[index].machine != machine {
@@ -164,7 +164,7 @@ public struct Bindings: Hashable, Sendable {
   }
 
   /// Unbinds all chords from `event` of a machine.
-  public mutating func unbind(_ event: StateTable.Event, of machine: Int = 0) {
+  public mutating func unbind(_ event: CompiledTable.Event, of machine: Int = 0) {
     eventsByChord = eventsByChord.compactMapValues { all in
       let rest = all.compactMap { one in
         one.machine == machine

@@ -8,7 +8,7 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
 
   /// The Shift machine, ``ShiftRules``.
   public static let shift = Machine(rawValue: "shift")
-  /// The keyboard machine; its shipped table is ``StateTable/standard``.
+  /// The keyboard machine; its shipped table is ``CompiledTable/standard``.
   public static let keyboard = Machine(rawValue: "keyboard")
   /// Caps Lock, ``LockRules``.
   public static let caps = Machine(rawValue: "caps")
@@ -37,10 +37,10 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
   public static let maxOwnMachines = 8
 
   /// Whether a machine of the user's own may have this name: a lower-case letter, then lower-case
-  /// letters and digits, at most ``StateTable/maxNameBytes`` in all, and not ``reservedNames``.
+  /// letters and digits, at most ``CompiledTable/maxNameBytes`` in all, and not ``reservedNames``.
   public static func isOwnName(_ name: String) -> Bool {
     guard let first = name.utf8.first, (97...122).contains(first),
-      name.utf8.count <= StateTable.maxNameBytes, !reservedNames.contains(name)
+      name.utf8.count <= CompiledTable.maxNameBytes, !reservedNames.contains(name)
     else { return false }
     return name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
   }
@@ -98,10 +98,10 @@ public enum ClientEvent: Hashable, Sendable {
   /// A character was typed.
   case characterTyped
   /// An event of the machine with this index in ``Settings/machines``.
-  case table(Int, StateTable.Event)
+  case table(Int, CompiledTable.Event)
 
   /// An event of the keyboard machine.
-  public static func keyboard(_ event: StateTable.Event) -> ClientEvent { .table(0, event) }
+  public static func keyboard(_ event: CompiledTable.Event) -> ClientEvent { .table(0, event) }
 
   /// The event of this name, or `nil` if programs cannot send this event. An event of a machine of
   /// the user's own is written `talk.press`.

@@ -4,13 +4,13 @@ import StateMachines
 struct Machines: Sendable {
   /// A machine whose rules are a table.
   private struct Table: Sendable {
-    var machine: StateMachine<StateTable>
+    var machine: StateMachine<CompiledTable>
     /// When the state was entered; `nil` for an initial state until ``dateUndatedStates(at:)``.
     private(set) var entered: Time?
     /// When the timeout of the present state is due; `nil` if the state has none.
     private(set) var due: Time?
 
-    init(_ rules: StateTable) { machine = StateMachine(rules) }
+    init(_ rules: CompiledTable) { machine = StateMachine(rules) }
 
     /// Notes that the present state was entered at `time`, with no timeout due before `earliest`.
     mutating func enter(at time: Time, notBefore earliest: Time? = nil) {
@@ -94,7 +94,7 @@ struct Machines: Sendable {
   }
 
   /// Sends an event to the machine with this index in ``Settings/machines``.
-  mutating func send(_ event: StateTable.Event, to index: Int, at time: Time) {
+  mutating func send(_ event: CompiledTable.Event, to index: Int, at time: Time) {
     guard let step = tables[index].machine.take(event) else { return }
     let table = tables[index].machine.rules
     tables[index].enter(at: time)

@@ -2,7 +2,7 @@
 struct TimedEvent: Hashable, Sendable {
   /// The index of the machine in ``Settings/machines``.
   let machine: Int
-  let event: StateTable.Event
+  let event: CompiledTable.Event
   let time: Time
 }
 

@@ -166,7 +166,7 @@ struct OpenUses: Sendable {
 
   /// The events that `event` returns for these uses, to be sent with this time.
   private static func events(
-    _ event: (OpenUse) -> StateTable.Event?, of uses: [OpenUse], at time: Time
+    _ event: (OpenUse) -> CompiledTable.Event?, of uses: [OpenUse], at time: Time
   ) -> [TimedEvent] {
     uses.compactMap { use in
       event(use).map { TimedEvent(machine: use.machine, event: $0, time: time) }
@@ -263,7 +263,7 @@ struct OpenUses: Sendable {
 
 extension Settings {
   /// The event of an awaited release; `nil` if these settings lack the machine or the event.
-  fileprivate func event(_ awaited: AwaitedRelease) -> (machine: Int, event: StateTable.Event)? {
+  fileprivate func event(_ awaited: AwaitedRelease) -> (machine: Int, event: CompiledTable.Event)? {
     machines.firstIndex { $0.name == awaited.machine }.flatMap { machine in
       machines[machine].table.event(named: awaited.event).map { (machine, $0) }
     }

@@ -36,10 +36,10 @@ public struct Settings: Hashable, Sendable {
     /// The name of the machine, as in ``Change/machine``.
     public let name: Machine
     /// The rules of the machine.
-    public var table: StateTable
+    public var table: CompiledTable
 
     /// The machine of this name, with these rules.
-    public init(_ name: Machine, _ table: StateTable) { (self.name, self.table) = (name, table) }
+    public init(_ name: Machine, _ table: CompiledTable) { (self.name, self.table) = (name, table) }
   }
 
   /// The machines with tables: the keyboard, then the user's own in the order of their names.
@@ -60,7 +60,7 @@ public struct Settings: Hashable, Sendable {
   public init(
     shift: ShiftRules = ShiftRules(), shiftTrigger: ShiftTrigger = .press,
     shiftUsedBy: ShiftUse = .characters, tapTimeout: Duration = .milliseconds(200),
-    keyboard: StateTable = .standard, machines own: [TableMachine] = [],
+    keyboard: CompiledTable = .standard, machines own: [TableMachine] = [],
     bindings: Bindings = .standard,
     debounce: Duration = .zero, pointers: Bool = true,
     locks: Set<Lock> = [.caps, .num]
@@ -73,7 +73,7 @@ public struct Settings: Hashable, Sendable {
   }
 
   /// The rules of the keyboard machine.
-  public var keyboard: StateTable {
+  public var keyboard: CompiledTable {
     get { machines[0].table }
     set { machines[0].table = newValue }
   }

@@ -94,7 +94,7 @@ extension StateStore.Contents {
     let names =
       [state.instance] + releases.map(\.event)
       + state.states.entries.flatMap { [$0.machine.rawValue, $0.state] }
-    guard names.allSatisfy({ $0.utf8.count <= StateTable.maxNameBytes }) else { return nil }
+    guard names.allSatisfy({ $0.utf8.count <= CompiledTable.maxNameBytes }) else { return nil }
     let last = state.states.sequence
     guard zip(changes.reversed(), 0...).allSatisfy({ $0.sequence == last - $1 }) else { return nil }
     self.init(

@@ -56,7 +56,7 @@ public struct StateConditions: Hashable, Sendable {
       return "; did you mean \(String(words[0]))=\(String(words[1]))?"
     }
     let shift = ShiftRules().stateNames
-    guard let state = nearest(to: operand, among: shift + StateTable.standard.stateNames),
+    guard let state = nearest(to: operand, among: shift + CompiledTable.standard.stateNames),
       operand.count > 2, !operand.utf8.contains(UInt8(ascii: "=")),
       !Machine.shipped.contains(Machine(rawValue: operand))
     else { return "" }

@@ -57,7 +57,7 @@ struct InputScript {
   ]
 
   /// All bindings that a script may have, by what makes a chord: two bits say which of them it has.
-  private static let chords: [[(keys: [UInt16], event: StateTable.Event)]] = [
+  private static let chords: [[(keys: [UInt16], event: CompiledTable.Event)]] = [
     [],
     [([125, 47], .clickSwitchButton), ([29, 30], .clickMoreButton), ([42, 57], .tapBlankArea)],
     [([30], .tapTextField), ([97, 56, 54, 126, 2], .clickMoreButton), ([29], .clickSwitchButton)],
@@ -65,7 +65,7 @@ struct InputScript {
   ]
 
   /// All uses besides presses that a script may have: two bits say which of them it has.
-  private static let uses: [[(keys: [UInt16], timing: Timing, event: StateTable.Event)]] = [
+  private static let uses: [[(keys: [UInt16], timing: Timing, event: CompiledTable.Event)]] = [
     [],
     [
       ([67], .press, .clickSwitchButton), ([67], .release, .tapTextField),
@@ -85,18 +85,18 @@ struct InputScript {
   ]
 
   /// The shipped table, more than it, and another one without two of its events.
-  private static let tables: [StateTable] = {
-    let shipped = StateTable.standard
-    let more: [StateTable.Row] = [
+  private static let tables: [CompiledTable] = {
+    let shipped = CompiledTable.standard
+    let more: [CompiledTable.Row] = [
       .init("editingText", "clickStickerButton", "showingStickers"),
       .init("showingStickers", "tapBlankArea", "prepareToEditText"),
       .init("showingStickers", "clickStickerButton", "editingText"),
     ]
     func table(
-      states: [String], initial: String, events: [String], rows: [StateTable.Row]
-    ) -> StateTable {
+      states: [String], initial: String, events: [String], rows: [CompiledTable.Row]
+    ) -> CompiledTable {
       do {
-        return StateTable(
+        return CompiledTable(
           try .init(states: states, initial: initial, events: events, rows: rows))
       } catch {
         fatalError("\(error)")
@@ -119,7 +119,7 @@ struct InputScript {
   }()
 
   private static let standard: [Reference.Row] = [
-    (UInt16(70), StateTable.Event.clickSwitchButton), (0x24a, .clickSwitchButton),
+    (UInt16(70), CompiledTable.Event.clickSwitchButton), (0x24a, .clickSwitchButton),
     (127, .clickMoreButton),
     (0x249, .clickMoreButton), (110, .tapTextField), (1, .tapBlankArea),
   ].map { Reference.Row(modifiers: [], key: $0.0, use: .press, event: $0.1) }

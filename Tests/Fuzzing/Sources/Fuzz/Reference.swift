@@ -8,7 +8,7 @@ struct Reference {
     let modifiers: Set<String>
     let key: UInt16
     let use: Timing
-    let event: StateTable.Event
+    let event: CompiledTable.Event
   }
 
   /// A press of Shift that may become a tap.
@@ -283,7 +283,7 @@ struct Reference {
     shift = next
   }
 
-  mutating func send(_ event: StateTable.Event, _ time: Time) {
+  mutating func send(_ event: CompiledTable.Event, _ time: Time) {
     let name = settings.keyboard.name(ofEvent: event)
     guard
       let row = settings.keyboard.rows.first(where: { $0.state == keyboard && $0.event == name })

@@ -18,7 +18,7 @@ struct ReferenceUse {
   var release: Reference.Row? { rows.first { $0.use == .release } }
   var tap: Reference.Row? { rows.first { $0.use == .tap } }
 
-  var hold: (event: StateTable.Event, after: Duration)? {
+  var hold: (event: CompiledTable.Event, after: Duration)? {
     for row in rows { if case .hold(let duration) = row.use { return (row.event, duration) } }
     return nil
   }

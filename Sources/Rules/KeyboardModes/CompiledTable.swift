@@ -5,7 +5,7 @@ public import StateMachines
 ///
 /// States and events are numbers within their table, so that a transition is one array lookup
 /// whatever the size of the table. Programs receive their names.
-public struct StateTable: DrawableRules, TimedRules, Hashable {
+public struct CompiledTable: DrawableRules, TimedRules, Hashable {
   /// A state of one table.
   public struct State: Hashable, Sendable {
     fileprivate let number: UInt8
@@ -57,7 +57,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
 
   /// The shipped table. Its states are a text field that is not being edited, a bar that records
   /// speech, a text field with the cursor in it, and the panel of emoji, pictures and files.
-  public static let standard = StateTable(
+  public static let standard = CompiledTable(
     states: shippedStates, initial: "prepareToEditText", events: shippedRows.map(\.event),
     rows: shippedRows.flatMap { event, nextStates in
       zip(shippedStates, nextStates).compactMap { state, next in

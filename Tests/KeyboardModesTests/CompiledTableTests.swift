@@ -4,23 +4,23 @@ import TestSupport
 import Testing
 
 @Suite("Keyboard table")
-struct StateTableTests {
+struct CompiledTableTests {
   /// The shipped table with one more state and event.
-  private let more: StateTable
+  private let more: CompiledTable
 
   /// A table that has only one of the shipped events.
-  private let other: StateTable
+  private let other: CompiledTable
 
   init() throws {
-    more = StateTable(
+    more = CompiledTable(
       try .init(
-        states: StateTable.standard.stateNames + ["showingStickers"], initial: "editingText",
-        events: StateTable.standard.eventNames + ["clickStickerButton"],
-        rows: StateTable.standard.rows + [
+        states: CompiledTable.standard.stateNames + ["showingStickers"], initial: "editingText",
+        events: CompiledTable.standard.eventNames + ["clickStickerButton"],
+        rows: CompiledTable.standard.rows + [
           .init("editingText", "clickStickerButton", "showingStickers"),
           .init("showingStickers", "tapBlankArea", "prepareToEditText"),
         ]))
-    other = StateTable(
+    other = CompiledTable(
       try .init(
         states: ["idle", "talking"], initial: "idle", events: ["pushToTalk", "tapBlankArea"],
         rows: [.init("idle", "pushToTalk", "talking"), .init("talking", "tapBlankArea", "idle")]))
@@ -38,7 +38,7 @@ struct StateTableTests {
 
   @Test("every event of the standard table leads from every state to the state in the table")
   func shipped() throws {
-    let table = StateTable.standard
+    let table = CompiledTable.standard
     let lines = Self.shipped.split(separator: "\n").map {
       $0.split(separator: " ").map(String.init)
     }
@@ -51,7 +51,7 @@ struct StateTableTests {
         #expect(next.map(table.name(of:)) ?? "/" == expected, "\(row[0]) in \(state)")
       }
     }
-    let events: [StateTable.Event] = [
+    let events: [CompiledTable.Event] = [
       .clickSwitchButton, .clickMoreButton, .tapTextField, .tapBlankArea,
     ]
     #expect(events == table.events)
@@ -60,16 +60,16 @@ struct StateTableTests {
   @Test("a table ignores an event that only another table has")
   func otherEvents() throws {
     let sticker = try #require(more.event(named: "clickStickerButton"))
-    #expect(StateTable.standard.next(StateTable.standard.initial, on: sticker) == nil)
+    #expect(CompiledTable.standard.next(CompiledTable.standard.initial, on: sticker) == nil)
     #expect(other.next(other.initial, on: .clickMoreButton) == nil)
   }
 
   @Test("a row that leads to its own state is a change")
   func ownState() throws {
-    let table = StateTable(
+    let table = CompiledTable(
       try .init(
         states: ["quiet"], initial: "quiet", events: ["shout"],
-        rows: [StateTable.Row("quiet", "shout", "quiet")]))
+        rows: [CompiledTable.Row("quiet", "shout", "quiet")]))
     var timeline = Timeline(Settings(keyboard: table, bindings: Bindings()))
     let shout = try #require(table.event(named: "shout"))
     timeline.take(.client(.keyboard(shout), at: Time(microseconds: 7)))
