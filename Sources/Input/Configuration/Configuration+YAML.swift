@@ -52,10 +52,10 @@ extension Configuration {
   }
 
   /// The lines for the bindings of the machine with this index.
-  private func bindingLines(of machine: Int) -> [String] {
-    let table = settings.machines[machine].table
+  private func bindingLines(of machineIndex: Int) -> [String] {
+    let table = settings.machines[machineIndex].table
     return table.events.flatMap { event in
-      let chords = settings.bindings.chords(of: event, of: machine)
+      let chords = settings.bindings.chords(of: event, of: machineIndex)
       return list(
         "\(scalar(table.name(ofEvent: event))):", chords.map { "\($0.shortName)\($1.suffix)" })
     }

@@ -70,7 +70,7 @@ public struct ChordEvents: Hashable, Sendable {
 /// The events of one machine that a press sends, now or later.
 public struct MachineEvents: Hashable, Sendable {
   /// The index of the machine in ``Settings/machines``.
-  public let machine: Int
+  public let machineIndex: Int
   /// The events of the machine.
   public internal(set) var events: ChordEvents
 }
@@ -106,8 +106,8 @@ public struct Bindings: Hashable, Sendable {
   }()
 
   /// What `chord` itself sends to a machine, by default the keyboard; `nil` if it is not bound.
-  public subscript(chord: Chord, machine: Int = 0) -> ChordEvents? {
-    eventsByChord[chord]?.first { $0.machine == machine }?.events
+  public subscript(chord: Chord, machineIndex: Int = 0) -> ChordEvents? {
+    eventsByChord[chord]?.first { $0.machineIndex == machineIndex }?.events
   }
 
   /// What a press of `key` with these modifiers held sends to each machine: the events of the exact
@@ -124,20 +124,20 @@ public struct Bindings: Hashable, Sendable {
       return exact.map { BoundPress(machineEvents: $0, allowsAnyModifiers: false) }
     }
     guard let exact else { return BoundPress(machineEvents: any, allowsAnyModifiers: true) }
-    let rest = any.filter { one in !exact.contains { $0.machine == one.machine } }
-    return BoundPress(
-      machineEvents: (exact + rest).sorted { $0.machine < $1.machine }, allowsAnyModifiers: false)
+    let rest = any.filter { one in !exact.contains { $0.machineIndex == one.machineIndex } }
+    let all = (exact + rest).sorted { $0.machineIndex < $1.machineIndex }
+    return BoundPress(machineEvents: all, allowsAnyModifiers: false)
   }
 
   /// The chords that are bound to `event` of a machine, with their timings, in the order of the
   /// numbers of their keys.
   public func chords(
-    of event: CompiledTable.Event, of machine: Int = 0
+    of event: CompiledTable.Event, of machineIndex: Int = 0
   ) -> [(chord: Chord, timing: Timing)] {
     chords.sorted {
       ($0.key.number, $0.modifiers.rawValue) < ($1.key.number, $1.modifiers.rawValue)
     }.flatMap { chord in
-      (self[chord, machine]?.withTimings ?? []).filter { $0.event == event }.map {
+      (self[chord, machineIndex]?.withTimings ?? []).filter { $0.event == event }.map {
         (chord, $0.timing)
       }
     }
@@ -149,12 +149,13 @@ public struct Bindings: Hashable, Sendable {
   /// Binds `chord` with a timing to `event` of a machine and returns `nil`. If the timing is bound
   /// already, changes nothing and returns its event. A chord has at most one hold per machine.
   public mutating func bind(
-    _ chord: Chord, _ timing: Timing = .press, to event: CompiledTable.Event, of machine: Int = 0
+    _ chord: Chord, _ timing: Timing = .press, to event: CompiledTable.Event,
+    of machineIndex: Int = 0
   ) -> CompiledTable.Event? {
     var bound = eventsByChord[chord] ?? []
-    let index = bound.firstIndex { $0.machine >= machine } ?? bound.endIndex
-    if index == bound.endIndex || bound[index].machine != machine {
-      bound.insert(MachineEvents(machine: machine, events: ChordEvents()), at: index)
+    let index = bound.firstIndex { $0.machineIndex >= machineIndex } ?? bound.endIndex
+    if index == bound.endIndex || bound[index].machineIndex != machineIndex {
+      bound.insert(MachineEvents(machineIndex: machineIndex, events: ChordEvents()), at: index)
     }
     if let event = bound[index].events.bind(timing, to: event) { return event }
     eventsByChord[chord] = bound
@@ -164,11 +165,12 @@ public struct Bindings: Hashable, Sendable {
   }
 
   /// Unbinds all chords from `event` of a machine.
-  public mutating func unbind(_ event: CompiledTable.Event, of machine: Int = 0) {
+  public mutating func unbind(_ event: CompiledTable.Event, of machineIndex: Int = 0) {
     eventsByChord = eventsByChord.compactMapValues { all in
       let rest = all.compactMap { one in
-        one.machine == machine
-          ? one.events.without(event).map { MachineEvents(machine: machine, events: $0) } : one
+        one.machineIndex == machineIndex
+          ? one.events.without(event).map { MachineEvents(machineIndex: machineIndex, events: $0) }
+          : one
       }
       return rest.isEmpty ? nil : rest
     }

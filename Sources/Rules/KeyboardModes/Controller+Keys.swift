@@ -79,7 +79,7 @@ extension Controller {
       }
       keys.consume(key)
       for one in press.machineEvents {
-        if let event = one.events.press { machines.send(event, to: one.machine, at: time) }
+        if let event = one.events.press { machines.send(event, to: one.machineIndex, at: time) }
         openUses.begin(one, key, at: time, wasSeen: wasSeen)
       }
     case .character: typeCharacter(at: time)

@@ -174,16 +174,16 @@ public struct Controller: Sendable {
       lockLEDs.update(device, by: report, isOpening: time == nil)
       if let time { updateLocks(at: time) }
     case .client(let event, let time):
-      if case .table(let machine, let event) = event, machine > 0 {
+      if case .table(let machineIndex, let event) = event, machineIndex > 0 {
         // A machine of the user's own has nothing to do with Shift.
-        return machines.send(event, to: machine, at: time)
+        return machines.send(event, to: machineIndex, at: time)
       }
       settleWaitingShifts()
       openShifts.removeAll()
       switch event {
       case .shiftPressed: machines.send(.shiftPressed(at: time), at: time)
       case .characterTyped: machines.send(.characterTyped, at: time)
-      case .table(let machine, let event): machines.send(event, to: machine, at: time)
+      case .table(let machineIndex, let event): machines.send(event, to: machineIndex, at: time)
       }
     case .configured(let settings, let time): configure(settings, at: time)
     }
@@ -279,7 +279,7 @@ public struct Controller: Sendable {
       case .shiftTimeout:
         openShifts.removeAll()
         machines.send(.timedOut, at: nextDue.time)
-      case .table(let machine): machines.send(.timedOut, to: machine, at: nextDue.time)
+      case .table(let machineIndex): machines.send(.timedOut, to: machineIndex, at: nextDue.time)
       }
     }
   }
@@ -313,7 +313,7 @@ public struct Controller: Sendable {
     }
     // A waiting release comes before a table's timeout that is due after the release's time.
     if let table = machines.tableDue, debouncer.waitingSince.map({ table.time <= $0 }) ?? true {
-      consider(table.time, .table(table.machine))
+      consider(table.time, .table(table.machineIndex))
     }
     return first
   }
@@ -321,7 +321,7 @@ public struct Controller: Sendable {
   // MARK: What is sent
 
   mutating func send(_ events: [TimedEvent]) {
-    for event in events { machines.send(event.event, to: event.machine, at: event.time) }
+    for event in events { machines.send(event.event, to: event.machineIndex, at: event.time) }
   }
 
   /// Sends each lock the event for what its LEDs show.

@@ -70,8 +70,8 @@ struct Machines: Sendable {
 
   /// When the first timeout of a table is due, and the index of its machine. At equal times, the
   /// first machine comes first.
-  var tableDue: (time: Time, machine: Int)? {
-    var first: (time: Time, machine: Int)?
+  var tableDue: (time: Time, machineIndex: Int)? {
+    var first: (time: Time, machineIndex: Int)?
     for (index, table) in tables.enumerated() {
       if let due = table.due, first.map({ due < $0.time }) ?? true { first = (due, index) }
     }

@@ -47,7 +47,7 @@ struct OpenUses: Sendable {
   /// The releases that are awaited, with the names that `settings` has for machines and events.
   func awaitedReleases(in settings: Settings) -> [AwaitedRelease] {
     uses.compactMap { use in
-      let machine = settings.machines[use.machine]
+      let machine = settings.machines[use.machineIndex]
       return use.events.release.map {
         AwaitedRelease(
           key: use.key.code, machine: machine.name, event: machine.table.name(ofEvent: $0))
@@ -61,7 +61,7 @@ struct OpenUses: Sendable {
   mutating func begin(_ bound: MachineEvents, _ key: DeviceKey, at time: Time, wasSeen: Bool) {
     if let event = bound.events.gone {
       goneUses.removeAll {
-        ($0.machine, $0.events.gone, $0.key.code) == (bound.machine, event, key.code)
+        ($0.machineIndex, $0.events.gone, $0.key.code) == (bound.machineIndex, event, key.code)
       }
       goneUses.append(OpenUse(bound, key, pressed: nil))
     }
@@ -105,7 +105,8 @@ struct OpenUses: Sendable {
   /// Ends the uses of a device that went away.
   mutating func end(on device: DeviceID, at time: Time) -> [TimedEvent] {
     let events = endUnseen(at: time) { $0.key.device == device }
-    let gone = goneUses.filter { $0.key.device == device }.sorted { $0.machine < $1.machine }
+    let gone = goneUses.filter { $0.key.device == device }
+      .sorted { $0.machineIndex < $1.machineIndex }
     goneUses.removeAll { $0.key.device == device }
     return events + Self.events(\.events.gone, of: gone, at: time)
   }
@@ -122,7 +123,7 @@ struct OpenUses: Sendable {
     }
     for index in uses.indices {
       guard let kept = uses[index].keptEvents(from: settings, by: next) else { continue }
-      (uses[index].machine, uses[index].events) = (kept.machine, kept.events)
+      (uses[index].machineIndex, uses[index].events) = (kept.machineIndex, kept.events)
       if kept.events.hold == nil { uses[index].holdDue = nil }
     }
     goneUses = goneUses.compactMap { use in
@@ -169,7 +170,7 @@ struct OpenUses: Sendable {
     _ event: (OpenUse) -> CompiledTable.Event?, of uses: [OpenUse], at time: Time
   ) -> [TimedEvent] {
     uses.compactMap { use in
-      event(use).map { TimedEvent(machine: use.machine, event: $0, time: time) }
+      event(use).map { TimedEvent(machineIndex: use.machineIndex, event: $0, time: time) }
     }
   }
 
@@ -195,7 +196,7 @@ struct OpenUses: Sendable {
     if use.events.release == nil { uses.remove(at: index) }
     if uses.isEmpty { nextCheck = nil }
     revision += 1
-    return use.events.hold.map { [TimedEvent(machine: use.machine, event: $0, time: due)] } ?? []
+    return Self.events(\.events.hold, of: [use], at: due)
   }
 
   // MARK: The kernel
@@ -234,14 +235,13 @@ struct OpenUses: Sendable {
     var adopted: [DeviceKey] = []
     for code in held {
       while let index = inherited.firstIndex(where: { $0.key == code }) {
-        guard let (machine, event) = settings.event(inherited.remove(at: index)) else { continue }
-        var release = ChordEvents()
-        _ = release.bind(.release, to: event)
+        let release = inherited.remove(at: index)
+        guard let (machineIndex, event) = settings.event(release) else { continue }
+        var events = ChordEvents()
+        _ = events.bind(.release, to: event)
+        let bound = MachineEvents(machineIndex: machineIndex, events: events)
         adopted.append(DeviceKey(device, code))
-        uses.append(
-          OpenUse(
-            MachineEvents(machine: machine, events: release), DeviceKey(device, code), pressed: nil)
-        )
+        uses.append(OpenUse(bound, DeviceKey(device, code), pressed: nil))
         // The kernel is asked at the end of this batch.
         nextCheck = Time(microseconds: .min)
       }
@@ -257,15 +257,16 @@ struct OpenUses: Sendable {
     revision += 1
     defer { inherited = [] }
     return inherited.compactMap(settings.event)
-      .map { TimedEvent(machine: $0.machine, event: $0.event, time: time) }
+      .map { TimedEvent(machineIndex: $0, event: $1, time: time) }
   }
 }
 
 extension Settings {
-  /// The event of an awaited release; `nil` if these settings lack the machine or the event.
-  fileprivate func event(_ awaited: AwaitedRelease) -> (machine: Int, event: CompiledTable.Event)? {
-    machines.firstIndex { $0.name == awaited.machine }.flatMap { machine in
-      machines[machine].table.event(named: awaited.event).map { (machine, $0) }
+  /// The index of the machine that an awaited release is for, and its event; `nil` if these settings
+  /// lack one of them.
+  fileprivate func event(_ awaited: AwaitedRelease) -> (Int, CompiledTable.Event)? {
+    machines.firstIndex { $0.name == awaited.machine }.flatMap { index in
+      machines[index].table.event(named: awaited.event).map { (index, $0) }
     }
   }
 }

@@ -117,7 +117,7 @@ public struct KeyPresses {
   /// The events of a chord: `startTalking, stopTalking on release`.
   private static func text(of press: BoundPress, _ controller: Controller) -> String {
     press.machineEvents.flatMap { one in
-      let machine = controller.settings.machines[one.machine]
+      let machine = controller.settings.machines[one.machineIndex]
       return one.events.withTimings.map { event, timing in
         let name = machine.name.prefix + machine.table.name(ofEvent: event)
         switch timing {
