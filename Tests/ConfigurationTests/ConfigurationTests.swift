@@ -270,16 +270,16 @@ struct ConfigurationTests {
     for held in [nil, "KEY_LEFTSHIFT", "KEY_LEFTCTRL", "KEY_RIGHTALT", "KEY_HOME"] {
       var controller = Controller(settings: settings)
       var time = Time(microseconds: 0)
-      func take(_ key: KeyCode, _ action: KeyEvent.Action) -> [String] {
+      func handle(_ key: KeyCode, _ action: KeyEvent.Action) -> [String] {
         time = Time(microseconds: time.microseconds + 1)
-        return controller.take(.key(device, KeyEvent(time: time, key: key, action: action)))
+        return controller.handle(.key(device, KeyEvent(time: time, key: key, action: action)))
           .map { "\($0.machine) \($0.to)" }
       }
-      if let held { _ = take(try #require(KeyCode(name: held)), .press) }
+      if let held { _ = handle(try #require(KeyCode(name: held)), .press) }
       let before = controller.states
-      #expect(take(talkKey, .press) == ["talk talking"])
-      #expect(take(talkKey, .autorepeat) == [])
-      #expect(take(talkKey, .release) == ["talk trailing"], "a brush latches nothing")
+      #expect(handle(talkKey, .press) == ["talk talking"])
+      #expect(handle(talkKey, .autorepeat) == [])
+      #expect(handle(talkKey, .release) == ["talk trailing"], "a brush latches nothing")
       for machine in Machine.shipped { #expect(controller.states[machine] == before[machine]) }
     }
   }

@@ -155,7 +155,7 @@ final class RestartTests {
     let event = try #require(settings.keyboard.event(named: name))
     #expect(settings.bindings.bind(try Chord([f9]), .release, to: event) == nil)
     let service = try service(settings)
-    service.take([
+    service.handle([
       .key(DeviceID(order: 0), KeyEvent(time: keyboards.now, key: f9, action: .press))
     ])
     #expect(service.controller.snapshot.awaitedReleases == [.init(key: f9, event: name)])
@@ -169,7 +169,7 @@ final class RestartTests {
     for event in ["shiftPressed", "tapTextField", "characterTyped", "clickMoreButton"] {
       let event = try #require(ClientEvent(name: event))
       let batch = Batch([.client(event, at: keyboards.now)])
-      // What the engine has taken is not published yet.
+      // What the engine has handled is not published yet.
       if first?.service.engine.process(batch) == true { changed += 1 }
       let kept = try kept()
       #expect(kept?.snapshot == first?.controller.snapshot, "kept before it is told")
@@ -208,7 +208,7 @@ final class RestartTests {
       service = try self.service(settings)
       #expect(try kept()?.changes == last)
     }
-    service.take([
+    service.handle([
       .key(DeviceID(order: 0), KeyEvent(time: keyboards.now, key: key, action: .press))
     ])
     #expect(try kept()?.snapshot.awaitedReleases.count == 1)

@@ -17,7 +17,7 @@ struct SubscriberTests {
 
   private func change(_ service: TestService, _ count: Int) {
     for _ in 0..<count {
-      service.take([.client(.keyboard(.clickMoreButton), at: Time(microseconds: 0))])
+      service.handle([.client(.keyboard(.clickMoreButton), at: Time(microseconds: 0))])
     }
   }
 
@@ -107,9 +107,9 @@ struct SubscriberTests {
   func oneMachine() throws {
     let service = service(40)
     let shift: [Controller.Input] = [.client(.shiftPressed, at: Time(microseconds: 0))]
-    service.take(shift)
+    service.handle(shift)
     change(service, 40)
-    service.take(shift)
+    service.handle(shift)
     change(service, 5)
     var position = SubscriberPosition(sequence: 0, machines: [.shift])
     var bytes: [UInt8] = []

@@ -24,7 +24,7 @@ struct TestService {
   var publisher: Publisher { service.publisher }
 
   /// The keyboards hand these over at once.
-  func take(_ inputs: [Controller.Input]) {
+  func handle(_ inputs: [Controller.Input]) {
     keyboards.unread += inputs
     service.advance()
   }

@@ -72,7 +72,7 @@ struct CompiledTableTests {
         rows: [CompiledTable.Row("quiet", "shout", "quiet")]))
     var timeline = Timeline(Settings(keyboard: table, bindings: Bindings()))
     let shout = try #require(table.event(named: "shout"))
-    timeline.take(.client(.keyboard(shout), at: Time(microseconds: 7)))
+    timeline.handle(.client(.keyboard(shout), at: Time(microseconds: 7)))
     #expect(
       timeline.changes == [
         Change(
@@ -86,7 +86,7 @@ struct CompiledTableTests {
   func keepsState() throws {
     var timeline = Timeline(Settings(keyboard: more))
     try timeline.play("ESC")
-    timeline.take(.configured(Settings(), at: Time(microseconds: 9_000_000)))
+    timeline.handle(.configured(Settings(), at: Time(microseconds: 9_000_000)))
     #expect(timeline.changes.map(\.to) == ["prepareToEditText"])
     #expect(timeline.controller.states.keyboard == "prepareToEditText")
   }
@@ -95,7 +95,7 @@ struct CompiledTableTests {
   func resets() throws {
     var timeline = Timeline()
     try timeline.play("INSERT")
-    timeline.take(.configured(Settings(keyboard: other), at: Time(microseconds: 9_000_000)))
+    timeline.handle(.configured(Settings(keyboard: other), at: Time(microseconds: 9_000_000)))
     let last = try #require(timeline.changes.last)
     #expect(
       last

@@ -153,8 +153,8 @@ struct RedactorTests {
     var redactor = Redactor(bindings: settings.bindings, debounce: settings.debounce)
     var (changes, copied): ([Change], [Change]) = ([], [])
     for input in inputs {
-      changes += original.take(input)
-      if let written = redactor.redact(input) { copied += copy.take(written) }
+      changes += original.handle(input)
+      if let written = redactor.redact(input) { copied += copy.handle(written) }
     }
     // Of releases whose press was not seen nothing is written, not even that time went by.
     changes += original.advance(to: Time(microseconds: .max))

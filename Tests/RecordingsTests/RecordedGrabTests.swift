@@ -40,7 +40,7 @@ struct RecordedGrabTests {
     var live: [Change] = []
     var daemon = Controller(settings: settings)
     for (index, batch) in batches.enumerated() {
-      live += daemon.take(batch, keysUp: { keysUp(index, $0, $1) })
+      live += daemon.handle(batch, keysUp: { keysUp(index, $0, $1) })
     }
     let end = batches.last?.reached ?? Time(microseconds: 0)
     live += daemon.end(at: end)
@@ -55,7 +55,7 @@ struct RecordedGrabTests {
         path, Array(repeating: description, count: devices.count),
         parents: devices.map { isPlain ? $0.parent ?? $0.order : $0.order }, remarks: [])
       for (index, batch) in batches.enumerated() {
-        file.add(filter.take(batch) { keysUp(index, $0, $1) })
+        file.add(filter.handle(batch) { keysUp(index, $0, $1) })
         try file.flush()
       }
       try file.finish()
@@ -63,7 +63,7 @@ struct RecordedGrabTests {
       var controller = Controller(settings: settings)
       var recording = try Recording(opening: [path])
       while let batch = try recording.next() {
-        for next in batch.inputs { replayed += controller.take(next) }
+        for next in batch.inputs { replayed += controller.handle(next) }
       }
       replayed += controller.end(at: end)
       let text = try String(contentsOfFile: path, encoding: .utf8)

@@ -53,21 +53,21 @@ private struct AnewCase: CustomTestStringConvertible {
       let update =
         switch step.0 {
         case .found(let keyboard, let shift):
-          known.take(
+          known.handle(
             .states(
               StateMessage(
                 instance: "i", time: time,
                 states: States(
                   sequence: sequence, shift: shift, shiftSince: nil, keyboard: keyboard,
                   keyboardSince: nil))))
-        case .keyboard(let state): known.take(change(.keyboard, state))
-        case .shift(let state): known.take(change(.shift, state))
-        case .missed: known.take(.missed(3))
-        case .lost(let error): known.take(.disconnected(error))
-        case .front: known.take(.inFront)
-        case .absent(let reason): known.take(.absent(reason))
+        case .keyboard(let state): known.handle(change(.keyboard, state))
+        case .shift(let state): known.handle(change(.shift, state))
+        case .missed: known.handle(.missed(3))
+        case .lost(let error): known.handle(.disconnected(error))
+        case .front: known.handle(.inFront)
+        case .absent(let reason): known.handle(.absent(reason))
         }
-      return update.flatMap { held.take($0) }
+      return update.flatMap { held.handle($0) }
     }
   }
 }

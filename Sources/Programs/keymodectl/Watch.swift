@@ -55,7 +55,7 @@ func watch(_ invocation: Invocation) throws -> Int32 {
     return try WatchScreen(terminal, request).show()
   }
   let lines = WatchedLines(request, asJSON: invocation.asJSON)
-  return try followUntilUnread(request, of: request.machines) { try lines.take($0) }
+  return try followUntilUnread(request, of: request.machines) { try lines.handle($0) }
 }
 
 /// Warns if there is no machine of this name: a later configuration may have it.
@@ -78,15 +78,15 @@ private func checkIsKnown(_ machine: Machine, _ arguments: Arguments) throws {
 /// - Parameter retries: whether to try again after an error, such as an invalid reply, or to throw.
 private func followUntilUnread(
   _ request: WatchRequest, of machines: Set<Machine>?, retries: Bool = false,
-  _ take: @escaping (Update) throws -> Void
+  _ handle: @escaping (Update) throws -> Void
 ) throws -> Int32 {
   let mainLoop = try MainLoop<Int32>()
   var daemon: EventSource?
   func follow() throws {
     daemon = try mainLoop.loop.follow(request.directory, of: machines) { update in
       mainLoop.perform {
-        guard retries, case .failure(let error) = update else { return try take(update.get()) }
-        try take(.disconnected(error))
+        guard retries, case .failure(let error) = update else { return try handle(update.get()) }
+        try handle(.disconnected(error))
         daemon = try mainLoop.loop.call(after: .seconds(5)) { mainLoop.perform(follow) }
       }
     }
@@ -108,7 +108,7 @@ private final class WatchedLines {
 
   init(_ request: WatchRequest, asJSON: Bool) { (self.request, self.asJSON) = (request, asJSON) }
 
-  func take(_ update: Update) throws {
+  func handle(_ update: Update) throws {
     switch update {
     case .states(let state):
       hasStates = true
@@ -152,6 +152,6 @@ private func printForStatusBar(_ request: WatchRequest, _ line: StatusLine) thro
       }
     }
     hasBegun = true
-    if let next = line.take(update) { try Output.print(next) }
+    if let next = line.handle(update) { try Output.print(next) }
   }
 }

@@ -3,7 +3,7 @@
 extension Controller {
   @inline(__always)
   mutating func process(_ event: KeyEvent, of device: DeviceID) {
-    if let key = twins.take(event, of: device) { process(event, key) }
+    if let key = twins.handle(event, of: device) { process(event, key) }
   }
 
   mutating func process(_ event: KeyEvent, _ key: DeviceKey) {
@@ -227,7 +227,7 @@ extension Controller {
   ) -> (meaning: PressMeaning, held: Modifiers)? {
     var twins = twins
     let press = KeyEvent(time: time, key: code, action: .press)
-    guard let key = twins.take(press, of: device), !debouncer.isBounce(key, at: time) else {
+    guard let key = twins.handle(press, of: device), !debouncer.isBounce(key, at: time) else {
       return nil
     }
     let held = keys.modifiers(without: key)

@@ -112,18 +112,18 @@ public struct Controller: Sendable {
 
   // MARK: Inputs
 
-  /// Takes one input. Everything due by the time of an input happens before it.
+  /// Handles one input. Everything due by the time of an input happens before it.
   @discardableResult
-  public mutating func take(_ input: Input) -> [Change] {
+  public mutating func handle(_ input: Input) -> [Change] {
     machines.forgetChanges()
     process(input)
     return machines.changes
   }
 
-  /// Takes several key events of one device. Each has the same effect as the input
+  /// Handles several key events of one device. Each has the same effect as the input
   /// `.key(device, event)`.
   @discardableResult
-  public mutating func take(_ events: [KeyEvent], on device: DeviceID) -> [Change] {
+  public mutating func handle(_ events: [KeyEvent], on device: DeviceID) -> [Change] {
     machines.forgetChanges()
     for event in events {
       prepareForInput(at: event.time)
@@ -135,7 +135,7 @@ public struct Controller: Sendable {
   mutating func process(_ input: Input) {
     if let time = input.time { prepareForInput(at: time) }
     guard case .key(let device, let event) = input else {
-      for counted in twins.take(input) { process(counted: counted) }
+      for counted in twins.handle(input) { process(counted: counted) }
       return
     }
     process(event, of: device)
@@ -219,16 +219,16 @@ public struct Controller: Sendable {
   /// open uses.
   public var nextCheck: Time? { openUses.nextCheck }
 
-  /// When the caller must next call ``take(_:keysUp:taken:)`` if no input comes before: at the
-  /// ``deadline``, or to ask the kernel whether keys are still down. `nil` for never.
+  /// When the caller must next call ``handle(_:keysUp:beforeEach:)`` if no input comes before: at
+  /// the ``deadline``, or to ask the kernel whether keys are still down. `nil` for never.
   public var wakeTime: Time? { earlier(nextCheck, deadline) }
 
   /// Performs everything due at `time` or before. The change of a timeout or hold has the time at
   /// which it was due. The change of a release has the time of the release, and the change of a tap
   /// of Shift the time of the press.
   ///
-  /// A deadline comes before an input of the same time: ``take(_:)`` first performs what is due by
-  /// the time of its input.
+  /// A deadline comes before an input of the same time: ``handle(_:)`` first performs what is due
+  /// by the time of its input.
   @discardableResult
   public mutating func advance(to time: Time) -> [Change] {
     machines.forgetChanges()

@@ -9,8 +9,8 @@
 /// The event of a release is not lost. It is sent when the key goes up or is found up, when the
 /// device goes away, and when new settings unbind the event. If the daemon ends, the next daemon
 /// sends it for up to six keys (``Controller/Snapshot``), if the machine has the event. While a use
-/// is open, ``Controller/take(_:keysUp:taken:)`` asks the kernel now and then whether the key is
-/// up, because the grab of another program hides a release.
+/// is open, ``Controller/handle(_:keysUp:beforeEach:)`` asks the kernel now and then whether the
+/// key is up, because the grab of another program hides a release.
 ///
 /// A chord may serve several machines. When its key goes up, all events of taps are sent first, and
 /// then all events of the release, each in the order of the machines.
@@ -262,8 +262,7 @@ struct OpenUses: Sendable {
 }
 
 extension Settings {
-  /// The index of the machine that an awaited release is for, and its event; `nil` if these settings
-  /// lack one of them.
+  /// The index of the machine and the event of an awaited release; `nil` if the settings lack one.
   fileprivate func event(_ awaited: AwaitedRelease) -> (Int, CompiledTable.Event)? {
     machines.firstIndex { $0.name == awaited.machine }.flatMap { index in
       machines[index].table.event(named: awaited.event).map { (index, $0) }

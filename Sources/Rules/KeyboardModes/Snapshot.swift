@@ -38,8 +38,8 @@ public struct States: Hashable, Sendable {
 
   private func entry(_ machine: Machine) -> Entry? { entries.first { $0.machine == machine } }
 
-  /// Notes one more change. If its machine is not among ``machines``, only ``sequence`` changes.
-  public mutating func take(_ change: Change) {
+  /// Applies one more change. If its machine is not among ``machines``, only ``sequence`` changes.
+  public mutating func apply(_ change: Change) {
     sequence = change.sequence
     guard let index = entries.firstIndex(where: { $0.machine == change.machine }) else { return }
     (entries[index].state, entries[index].since) = (change.to, change.time)

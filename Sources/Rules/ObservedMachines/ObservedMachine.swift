@@ -102,7 +102,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     guard mode == .new else { return }
     mode = .busy
     enter(NamedStep(Step(from: state, to: state, event: nil), of: self), hooks.entries)
-    takeQueuedEvents()
+    handleQueuedEvents()
   }
 
   /// Sends an event.
@@ -118,7 +118,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     switch mode {
     case .busy:
       queue.append { [unowned self] in
-        let outcome = take(event, action)
+        let outcome = handle(event, action)
         result?(outcome)
       }
       return .queued
@@ -126,19 +126,19 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     case .new, .idle: mode = .busy
     case .ended: break
     }
-    let outcome = take(event, action)
+    let outcome = handle(event, action)
     result?(outcome)
-    takeQueuedEvents()
+    handleQueuedEvents()
     return outcome
   }
 
   /// Handles the events that were sent during a step.
-  @inlinable func takeQueuedEvents() {
+  @inlinable func handleQueuedEvents() {
     while !queue.isEmpty { queue.removeFirst()() }
     if mode == .busy { mode = .idle }
   }
 
-  @inlinable func take(_ event: R.Event, _ action: ((Step) -> Void)?) -> Outcome {
+  @inlinable func handle(_ event: R.Event, _ action: ((Step) -> Void)?) -> Outcome {
     guard mode != .ended else { return .ended }
     guard let next = rules.next(current, on: event) else { return .ignored }
     let step = Step(from: current, to: next, event: event)

@@ -65,12 +65,12 @@ final class Engine {
 
   /// Has the controller process a batch. Adds the changes to the ``ring``, and stores the states
   /// with the last changes. Returns whether there are changes, or a new list of machines, to send.
-  /// For `keysUp`, see ``Controller/take(_:keysUp:taken:)``.
+  /// For `keysUp`, see ``Controller/handle(_:keysUp:beforeEach:)``.
   func process(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }
   ) -> Bool {
     for case .synchronized in batch.inputs { losses += 1 }
-    let changes = controller.take(batch, keysUp: keysUp)
+    let changes = controller.handle(batch, keysUp: keysUp)
     let (before, now) = (outlook, controller.outlook)
     outlook = now
     for change in changes { ring.append(change) }

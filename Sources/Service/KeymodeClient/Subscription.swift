@@ -181,7 +181,7 @@ package final class Subscription {
     // No deadline: the next change may come hours later.
     try wakeup.wait(for: connection.descriptor, until: nil)
     phase = .connected(connection)
-    try takeChanges(connection)
+    try handleReplies(of: connection)
   }
 
   private func follow(_ connection: Connection) throws(ClientError) {
@@ -192,11 +192,11 @@ package final class Subscription {
       updates.append(.disconnected(error))
       return try stayAway(until: .now)
     }
-    try takeChanges(connection)
+    try handleReplies(of: connection)
   }
 
-  /// Takes all messages that have been read: the descriptor does not become readable for them.
-  private func takeChanges(_ connection: Connection) throws(ClientError) {
+  /// Handles all replies that have been read: the descriptor does not become readable for them.
+  private func handleReplies(of connection: Connection) throws(ClientError) {
     while let reply = try connection.nextReply() {
       addUpdates(of: try Request.changes().readAnswer(reply), isFirst: false)
     }

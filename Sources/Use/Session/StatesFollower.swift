@@ -60,7 +60,7 @@ public final class StatesFollower {
     if !anySession || followsSleep {
       session = try LoginSession(choice, followsSleep: followsSleep, on: loop) { [unowned self] in
         let counts = !anySession || $0 == .absent(.asleep)
-        deliver(knownStates.take(counts ? $0 : .inFront))
+        deliver(knownStates.handle(counts ? $0 : .inFront))
       }
     }
     try follow()
@@ -71,13 +71,13 @@ public final class StatesFollower {
 
   private func follow() throws {
     daemonSource = try loop.follow(directory, of: machines) { [unowned self] update in
-      attempt { try take(update.get()) }
+      attempt { try handle(update.get()) }
     }
-    // The session's presence is taken before an update of the same time.
+    // The session's presence is handled before an update of the same time.
     daemonSource?.setPriority(.last)
   }
 
-  private func take(_ update: Update) throws {
+  private func handle(_ update: Update) throws {
     if case .disconnected(let error) = update {
       (question, updatesSinceQuestion) = (nil, [])
       // Thrown here: while the session is not in front, `knownStates` would not report it.
@@ -87,7 +87,7 @@ public final class StatesFollower {
       if question == nil { try check(unchecked) }
       return
     }
-    deliver(knownStates.take(update))
+    deliver(knownStates.handle(update))
   }
 
   /// Asks the daemon for its machines, and checks the conditions. If the daemon does not answer,
@@ -102,11 +102,11 @@ public final class StatesFollower {
               "keymoded has no machine '\(machine)'; waiting for a configuration that has it")
           }
           (unchecked, question) = (nil, nil)
-          for update in updatesSinceQuestion { try take(update) }
+          for update in updatesSinceQuestion { try handle(update) }
           updatesSinceQuestion = []
         case .failure(let error):
           daemonSource = try loop.call(after: .seconds(1)) { [unowned self] in attempt(follow) }
-          try take(.disconnected(error))
+          try handle(.disconnected(error))
         }
       }
     }

@@ -89,8 +89,8 @@ struct KnownStates {
   /// - Parameter presence: whether the session is in front; `nil` if that is not known yet.
   init(presence: SessionPresence?) { self.presence = presence }
 
-  /// Takes an update of the daemon, and returns the update to report, if there is one.
-  mutating func take(_ update: Update) -> StatesUpdate? {
+  /// Handles an update of the daemon, and returns the update to report, if there is one.
+  mutating func handle(_ update: Update) -> StatesUpdate? {
     defer { noteFront() }
     switch (update, daemon) {
     case (.states(let message), _):
@@ -99,7 +99,7 @@ struct KnownStates {
       return presence == .inFront ? statesUpdate(after: nil) : nil
     case (.change(let change), .connected):
       if var states = states?.states {
-        states.take(change)
+        states.apply(change)
         note(states)
       }
       return presence == .inFront ? statesUpdate(after: change) : nil
@@ -111,8 +111,8 @@ struct KnownStates {
     }
   }
 
-  /// Takes the presence of the session, and returns the update to report, if there is one.
-  mutating func take(_ now: SessionPresence) -> StatesUpdate? {
+  /// Handles the presence of the session, and returns the update to report, if there is one.
+  mutating func handle(_ now: SessionPresence) -> StatesUpdate? {
     defer { noteFront() }
     let before = presence
     presence = now

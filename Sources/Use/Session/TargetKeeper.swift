@@ -79,7 +79,7 @@ public final class TargetKeeper {
       directory, on: mainLoop.loop, anySession: anySession
     ) { [self] update in
       switch update {
-      case .success(let update): take(update)
+      case .success(let update): handle(update)
       case .failure(let error): finish(.failure(error))
       }
     }
@@ -88,7 +88,7 @@ public final class TargetKeeper {
 
   // MARK: - What should be active
 
-  private func take(_ update: StatesUpdate) {
+  private func handle(_ update: StatesUpdate) {
     switch update {
     case .states(let states, _):
       show("")

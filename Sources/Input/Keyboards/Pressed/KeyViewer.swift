@@ -66,7 +66,7 @@ public final class KeyViewer {
     keyboards.read(into: &batch)
     let reports = keyboards.takeReports()
     for case .followed(let id, let device) in reports { deviceNames[id] = device.name }
-    for press in presses.take(batch, keysUp: { keyboards.keysUp(among: $0, on: $1) }) {
+    for press in presses.handle(batch, keysUp: { keyboards.keysUp(among: $0, on: $1) }) {
       show(press)
       for hold in keyboards.longHolds where warnedHolds.insert(hold).inserted {
         notify(Self.warning(of: hold))

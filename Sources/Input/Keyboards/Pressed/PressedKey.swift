@@ -33,7 +33,7 @@ public struct KeyPresses {
   /// People hold keys longer than this, in microseconds. Some keys of laptops go up at once.
   private static let shortestPress = 15_000
 
-  /// The latest time to take the next batch, to report that a key is not released; `nil` if all
+  /// The latest time to handle the next batch, to report that a key is not released; `nil` if all
   /// keys that are down were reported.
   public var wakeTime: Time? {
     down.values.filter { !$0.isReported }.map(\.since).min().map {
@@ -44,20 +44,20 @@ public struct KeyPresses {
   /// Finds the meanings by these settings. No key is down yet.
   public init(settings: Settings) { controller = Controller(settings: settings) }
 
-  /// Takes the next batch. Returns its presses without bounces and autorepeats, the releases of the
-  /// returned presses, and keys that have been down for long. Differences after a loss of events
-  /// are left out, because their order is unknown.
+  /// Handles the next batch. Returns its presses without bounces and autorepeats, the releases of
+  /// the returned presses, and keys that have been down for long. Differences after a loss of
+  /// events are left out, because their order is unknown.
   ///
   /// - Parameter keysUp: returns which of some keys the kernel reports as up on a device.
-  public mutating func take(
+  public mutating func handle(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [PressedKey] {
     var presses: [PressedKey] = []
-    var taken: [(input: Controller.Input, press: PressedKey?)] = []
-    controller.take(batch, keysUp: keysUp) { controller, input in
-      taken.append((input, Self.press(input, controller)))
+    var handled: [(input: Controller.Input, press: PressedKey?)] = []
+    controller.handle(batch, keysUp: keysUp) { controller, input in
+      handled.append((input, Self.press(input, controller)))
     }
-    for (input, press) in taken {
+    for (input, press) in handled {
       if let shown = note(press, of: input) { presses.append(shown) }
     }
     for (held, (since, isReported)) in down

@@ -64,7 +64,7 @@ struct StreamMerge {
 }
 
 /// The turn of an input among the inputs of all streams. The rank orders inputs with the same time:
-/// the controller takes the releases that a grab hid before everything else of their time.
+/// the controller handles the releases that a grab hid before everything else of their time.
 private typealias Turn = (time: Int64, rank: Int, stream: Int)
 
 extension RecordedBatch {

@@ -300,7 +300,7 @@ public final class LoginSession {
     }
     ask(.getAll(of: interface, at: path, from: Login1.name)) { [unowned self] answer in
       guard let all = values(in: answer)?.first else { return }
-      update(session.take(allProperties: all))
+      update(session.handle(allProperties: all))
     }
   }
 
@@ -309,7 +309,7 @@ public final class LoginSession {
     let changes = try bus.signals(Login1.changes(of: interface, at: path)) {
       [unowned self] values in
       guard values.count > 1 else { return }
-      if let presence = session.take(changedProperties: values[1]) { update(presence) }
+      if let presence = session.handle(changedProperties: values[1]) { update(presence) }
     }
     let requests = Login1.signals(of: interface, at: path)
     let lockRequests = try bus.signals("\(requests),member='Lock'") { [unowned self] _ in

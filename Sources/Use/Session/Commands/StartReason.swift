@@ -46,8 +46,8 @@ struct HeldConditions {
     (self.conditions, self.isAnew) = (conditions, isAnew)
   }
 
-  /// Takes an update, and returns the event that the update causes, if any.
-  mutating func take(_ update: StatesUpdate) -> CommandRules.Event? {
+  /// Handles an update, and returns the event that the update causes, if any.
+  mutating func handle(_ update: StatesUpdate) -> CommandRules.Event? {
     switch update {
     case .states(_, let change?): changed.insert(change.machine)
     case .states, .unknown: changed = []

@@ -86,7 +86,7 @@ public final class StateCommand {
       mayWait: mayWait
     ) { [self] update in
       switch update {
-      case .success(let update): take(update)
+      case .success(let update): handle(update)
       case .failure(let error): quit(.failure(error))
       }
     }
@@ -102,7 +102,7 @@ public final class StateCommand {
       [self] in ended($0)
     }
     self.contained = contained
-    liveness = try Liveness(of: directory, on: loop) { [self] _ in take(.left) }
+    liveness = try Liveness(of: directory, on: loop) { [self] _ in handle(.left) }
     unitSources = try unit.watch(on: loop) { [self] in
       unitSources = []
       quit(.failure($0))
@@ -115,10 +115,10 @@ public final class StateCommand {
 
   // MARK: - What happens
 
-  private func take(_ update: StatesUpdate) {
-    let event = held.take(update)
+  private func handle(_ update: StatesUpdate) {
+    let event = held.handle(update)
     report(update)
-    if let event { take(event) }
+    if let event { handle(event) }
   }
 
   /// Says at the start what the command waits for.
@@ -139,7 +139,7 @@ public final class StateCommand {
   private func handle(_ signal: Int32) {
     if signal == SIGTSTP {
       isToStop = true
-      take(.left)
+      handle(.left)
       stopIfWanted()
     } else {
       quit(.success(.signal(signal)), by: signal)
@@ -149,19 +149,19 @@ public final class StateCommand {
   /// Ends this program after the command. The command gets this signal.
   private func quit(_ end: Result<End, any Error>, by signal: Int32 = SIGTERM) {
     self.end = self.end ?? end
-    take(.quit, endingBy: signal)
+    handle(.quit, endingBy: signal)
   }
 
   private func ended(_ outcome: CommandOutcome) {
     if case .ended = outcome { progress("\(command.first ?? "") ended") }
     if machine.rules.isOnce { end = end ?? .success(.command(outcome)) }
-    take(.ended)
+    handle(.ended)
   }
 
   // MARK: - What is done
 
-  private func take(_ event: CommandRules.Event, endingBy signal: Int32 = SIGTERM) {
-    guard let transition = machine.take(event) else {
+  private func handle(_ event: CommandRules.Event, endingBy signal: Int32 = SIGTERM) {
+    guard let transition = machine.handle(event) else {
       // A second signal is passed on, too.
       if event == .quit { contained?.end(by: signal) }
       return

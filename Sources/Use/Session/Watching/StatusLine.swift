@@ -35,14 +35,14 @@ public struct StatusLine: Sendable {
   /// The machines that a line without a format is about.
   public static let defaultMachines: [Machine] = [.shift, .keyboard]
 
-  /// Takes an update, and returns the line if it differs from the last one.
-  public mutating func take(_ update: Update) -> TerminalText? {
+  /// Handles an update, and returns the line if it differs from the last one.
+  public mutating func handle(_ update: Update) -> TerminalText? {
     switch update {
     case .states(let state): states = state.states
     // On a new connection, changes may come first: the other machines' states are still unknown.
     case .change(let change):
       guard states != nil else { return nil }
-      states?.take(change)
+      states?.apply(change)
     case .missed: return nil
     case .disconnected(let reason):
       states = nil

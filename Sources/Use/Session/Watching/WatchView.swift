@@ -60,8 +60,8 @@ public struct WatchView {
       ? "connected to keymoded in \(directory)" : "waiting for keymoded in \(directory)"
   }
 
-  /// Takes an update that arrived at `now`.
-  public mutating func take(_ update: Update, at now: Moment) {
+  /// Handles an update that arrived at `now`.
+  public mutating func handle(_ update: Update, at now: Moment) {
     switch update {
     case .states(let state):
       if !isConnected, states != nil { note("connected again", now) }
@@ -77,7 +77,7 @@ public struct WatchView {
       // A recording may be played faster than it was made. No change is shown as later than now.
       offset = max(offset, change.time.microseconds &- now.sinceBoot)
       let time = change.time.microseconds &- offset
-      states?.take(change)
+      states?.apply(change)
       since[change.machine] = time
       noteWidths()
       guard machine == nil || machine == change.machine else { return }

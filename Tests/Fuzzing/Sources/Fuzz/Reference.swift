@@ -183,7 +183,7 @@ struct Reference {
   }
 
   /// The changes that `input` makes.
-  mutating func take(_ input: Controller.Input) -> [Change] {
+  mutating func handle(_ input: Controller.Input) -> [Change] {
     changes = []
     switch input {
     case .opened(let device, let held):
@@ -197,12 +197,12 @@ struct Reference {
       for key in held { inherit(key.number, device) }
     case .key(let device, let event):
       letPass(event.time)
-      take(
+      handle(
         event.key.number, event.action, device, event.time, event.time,
         isSameReport: event.continuesFrame)
     case .missedRelease(let device, let key, let time):
       letPass(time)
-      take(key.number, .release, device, time, time)
+      handle(key.number, .release, device, time, time)
       lifts.removeAll { $0.device == device }
     case .synchronized(let device, let differences, let time):
       letPass(time)
@@ -212,7 +212,7 @@ struct Reference {
       openShifts = []
       let pressed = differences.filter(\.isDown).map(\.key.number)
       for difference in differences where !difference.isDown {
-        take(difference.key.number, .release, device, nil, time, isSameReport: true)
+        handle(difference.key.number, .release, device, nil, time, isSameReport: true)
       }
       let order: [(UInt16) -> Bool] = [
         { ![nil, "shift"].contains(Keys.modifier($0)) }, { Keys.modifier($0) == "shift" },
@@ -220,7 +220,7 @@ struct Reference {
       ]
       for part in order {
         for key in pressed.filter(part) {
-          take(key, .press, device, nil, time, isSameReport: true)
+          handle(key, .press, device, nil, time, isSameReport: true)
         }
       }
     case .gone(let device, let time):

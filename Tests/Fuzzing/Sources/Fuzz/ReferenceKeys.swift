@@ -2,7 +2,7 @@ import KeyboardModes
 
 /// What the rules say of one event of one key.
 extension Reference {
-  mutating func take(
+  mutating func handle(
     _ key: UInt16, _ action: KeyEvent.Action, _ device: DeviceID, _ time: Time?, _ stamp: Time,
     isSameReport: Bool = false
   ) {

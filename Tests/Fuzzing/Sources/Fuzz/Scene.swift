@@ -81,7 +81,7 @@ final class Scene {
     peers.append(Peer(isControl ? controlSocket : stateSocket, isControl: isControl))
   }
 
-  func take(_ step: VarlinkScript.Step) {
+  func perform(_ step: VarlinkScript.Step) {
     switch step {
     case .send(let bytes): send(bytes)
     case .read: peers[current].read()
