@@ -78,7 +78,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   @exclusivity(unchecked) @usableFromInline var current: R.State
   @exclusivity(unchecked) @usableFromInline var mode = Mode.new
   @exclusivity(unchecked) @usableFromInline var hooks = Hooks<R>()
-  @exclusivity(unchecked) @usableFromInline var readers: [Reader<R>] = []
+  @exclusivity(unchecked) @usableFromInline var sequences: [OpenSequence<R>] = []
   /// Whether there has been a callback or a sequence.
   @exclusivity(unchecked) @usableFromInline var isWatched = false
   /// The number of the present state's name, if it is known.
@@ -94,7 +94,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   /// A machine in `state`, without callbacks, to continue from where another machine stopped.
   public init(_ rules: R, in state: R.State) { (self.rules, current) = (rules, state) }
 
-  deinit { finishReaders() }
+  deinit { finishSequences() }
 
   /// Tells the callbacks that the present state is entered. Call it once, before the first event;
   /// otherwise no callback learns of the first state. A machine that has begun ignores the call.
@@ -175,7 +175,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   /// Ends the machine and its sequences, because the state is final.
   @usableFromInline func end() {
     mode = .ended
-    finishReaders()
+    finishSequences()
   }
 
   /// Adds a callback to a list, and forgets callbacks whose registration has ended.
