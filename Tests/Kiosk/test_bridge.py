@@ -2,10 +2,12 @@
 
 import gzip
 import os
+import re
 import socket
 import stat
 import struct
 import subprocess
+import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -238,6 +240,38 @@ def is_answering(port: int) -> bool:
             return bool(response.status == 200)
     except OSError:
         return False
+
+
+def state(folder: Path, port: int) -> str:
+    """What a bridge at this port, which a person started in a session with this folder, replies."""
+    (token,) = re.findall(r"#([\w-]+)", (folder / "keymode-kiosk.html").read_text())
+    headers = {"Authorization": f"Bearer {token}"}
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/state", headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=60) as response:
+            return str(response.read().decode())
+    except urllib.error.HTTPError as error:
+        return error.read().decode()
+
+
+@pytest.mark.parametrize("is_serving", [False, True])
+def test_the_sockets_of_the_users_own_daemon_are_used_if_it_serves(
+    tmp_path: Path, is_serving: bool
+) -> None:
+    """A daemon that has ended leaves its folder."""
+    own = tmp_path / "keymoded"
+    own.mkdir()
+    if is_serving:
+        (own / "state.sock").touch()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = start_bridge(tmp_path, "--port", str(port))
+    try:
+        wait_until(lambda: is_answering(port), "an answer")
+        assert (str(own) in state(tmp_path, port)) is is_serving
+    finally:
+        process.terminate()
+        process.wait(60)
 
 
 def test_it_listens_on_loopback_alone(kiosk: Kiosk, tmp_path: Path) -> None:

@@ -37,14 +37,16 @@ def test_a_page_outlives_the_bridge(kiosk: Kiosk, page: Tab) -> None:
     assert page.run("return window.isTheSame")
 
 
-def test_no_daemon_is_shown_and_mended_without_a_reload(kiosk: Kiosk, any_page: Tab) -> None:
+def test_no_daemon_is_shown_and_mended_without_a_reload(
+    kiosk: Kiosk, tmp_path: Path, any_page: Tab
+) -> None:
     any_page.run("window.isTheSame = true")
     kiosk.daemon.kill()
     any_page.wait_for("document.documentElement.dataset.connection === 'daemon'")
     assert any_page.run(OUTAGE)[0] == "Please use the touch screen"
     # Its reason is for the operator, here and in the journal.
     any_page.wait_for("document.querySelector('#outage-reason').textContent.includes('ended the connection')")
-    line = "state.sock of keymoded: it has ended the connection"
+    line = f"{tmp_path}/daemon/state.sock: it has ended the connection"
     wait_until(lambda: line in kiosk.bridge.log, "the journal")
     # Fingers go on: they type, choose, and speak.
     any_page.touch("#field")
@@ -170,7 +172,7 @@ def test_a_trigger_that_fails_is_said(kiosk: Kiosk, tmp_path: Path, page: Tab) -
     page.wait_for("!document.querySelector('#outage').hidden")
     what, reason, _ = page.run(OUTAGE)
     assert what == "Please use the keyboard"
-    assert reason == "control.sock of keymoded: No such file or directory"
+    assert reason == f"{tmp_path}/daemon/control.sock: No such file or directory"
     kiosk.keyboard.press(ESC)
     assert kiosk.state()["sequence"] == 0
 

@@ -38,9 +38,10 @@ private struct AnewCase: CustomTestStringConvertible {
   }
 
   /// What each step makes.
-  func events(isAnew: Bool) throws -> [CommandRules.Event?] {
+  func events(requiresEntry: Bool) throws -> [CommandRules.Event?] {
     var known = KnownStates(presence: .inFront)
-    var held = HeldConditions(try #require(try StateConditions(conditions)), isAnew: isAnew)
+    let conditions = try #require(try StateConditions(conditions))
+    var held = HeldConditions(conditions, requiresEntry: requiresEntry)
     var sequence: Int64 = 1
     return steps.map { step in
       sequence += 1
@@ -128,7 +129,7 @@ private let cases: [AnewCase] = [
 struct AnewTests {
   @Test("a state counts only if its entering was seen", arguments: cases)
   fileprivate func anew(_ one: AnewCase) throws {
-    #expect(try one.events(isAnew: true) == one.steps.map(\.1))
-    #expect(try one.events(isAnew: false) == one.steps.map(\.2))
+    #expect(try one.events(requiresEntry: true) == one.steps.map(\.1))
+    #expect(try one.events(requiresEntry: false) == one.steps.map(\.2))
   }
 }

@@ -44,9 +44,9 @@ struct CommandRulesTests {
   ]
 
   @Test("each state does with each event what the table says", arguments: [false, true])
-  func transitions(_ isOnce: Bool) {
-    let rules = CommandRules(isOnce: isOnce)
-    for (state, row) in isOnce ? Self.onceTable : Self.table {
+  func transitions(_ runsOnce: Bool) {
+    let rules = CommandRules(runsOnce: runsOnce)
+    for (state, row) in runsOnce ? Self.onceTable : Self.table {
       for (event, expected) in zip(CommandRules.Event.allCases, row) {
         let next = rules.next(state, on: event)
         #expect(next == expected?.0, "\(state), \(event)")

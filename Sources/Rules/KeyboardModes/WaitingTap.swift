@@ -29,7 +29,7 @@ struct WaitingTap: Sendable {
 
   var isEmpty: Bool { press == nil }
 
-  /// When a released tap counts; `nil` if there is none.
+  /// The latest time at which a released tap counts; `nil` if there is none.
   var due: Time? { press?.released?.advanced(by: wait) }
 
   /// Waits for the release of `key`, and forgets a press that waited before.

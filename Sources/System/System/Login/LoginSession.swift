@@ -45,9 +45,9 @@ public enum SessionPresence: Hashable, Sendable {
 public final class LoginSession {
   /// Which session to follow.
   public enum Choice: Sendable {
-    /// The session that this process belongs to. A process in a unit of the user's service manager
-    /// belongs to no session. This is then the session that logind calls the user's display: a
-    /// graphical session, if there is one.
+    /// The session that this process belongs to. If it belongs to none, as in a unit of the user's
+    /// service manager, the session that logind calls the user's display: a graphical session, if
+    /// there is one.
     case own
     /// The active session of the machine's first seat, `seat0`, of any user. A session that becomes
     /// active counts as absent until logind has described it. A greeter counts as no session.

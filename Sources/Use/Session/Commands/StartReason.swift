@@ -30,20 +30,20 @@ struct StartReason: Hashable, Sendable {
 
 /// Notices when conditions begin to hold, and when they no longer do.
 ///
-/// With `isAnew`, a state counts only after a change into this state was seen. States found without
-/// a change do not count: at the start, after missed changes, after a reconnection, and once the
-/// session is in front again or the computer awake. So a state that was entered on a lock screen,
-/// by another person or before a sleep never starts anything, although it lasts.
+/// With `requiresEntry`, a state counts only after a change into this state was seen. States found
+/// without a change do not count: at the start, after missed changes, after a reconnection, and once
+/// the session is in front again or the computer awake. So a state that was entered on a lock
+/// screen, by another person or before a sleep never starts anything, although it lasts.
 struct HeldConditions {
   private let conditions: StateConditions
-  private let isAnew: Bool
+  private let requiresEntry: Bool
   /// The machines that have changed since states were last found or lost.
   private var changed: Set<Machine> = []
   /// Why the conditions began to hold; `nil` while they do not hold.
   private(set) var startReason: StartReason?
 
-  init(_ conditions: StateConditions, isAnew: Bool = false) {
-    (self.conditions, self.isAnew) = (conditions, isAnew)
+  init(_ conditions: StateConditions, requiresEntry: Bool = false) {
+    (self.conditions, self.requiresEntry) = (conditions, requiresEntry)
   }
 
   /// Handles an update, and returns the event that the update causes, if any.
@@ -66,6 +66,6 @@ struct HeldConditions {
 
   /// The state of a machine; `nil` if it does not count.
   private func countedState(_ machine: Machine, in states: CountedStates) -> String? {
-    isAnew && !changed.contains(machine) ? nil : states[machine]
+    requiresEntry && !changed.contains(machine) ? nil : states[machine]
   }
 }

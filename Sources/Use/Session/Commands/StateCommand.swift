@@ -26,7 +26,7 @@ public final class StateCommand {
   /// not pass it on to the shell.
   private let terminal: SilentTerminal?
   private let explain: (ClientError) -> TerminalText
-  private let isAnew: Bool
+  private let requiresEntry: Bool
 
   private let mainLoop: MainLoop<End>
   private weak var follower: StatesFollower?
@@ -46,26 +46,26 @@ public final class StateCommand {
   ///
   /// - Parameters:
   ///   - command: the program and its arguments; at least the program.
-  ///   - isOnce: whether the command runs a single time, and then
+  ///   - runsOnce: whether the command runs a single time, and then
   ///     ``runUntilEnd(grace:anySession:mayWait:)`` returns.
-  ///   - isAnew: whether a state counts only if it is entered while the daemon is connected, the
-  ///     session in front and the computer awake.
+  ///   - requiresEntry: whether a state counts only if it is entered while the daemon is connected,
+  ///     the session in front and the computer awake.
   ///   - notify: receives the messages for the user about problems.
   ///   - progress: receives the messages about what the command waits for, its start and its end.
   ///   - terminal: silent while this program runs.
   ///   - explain: says why there is no daemon, and what the user can do.
   public init(
-    _ command: [String], while conditions: StateConditions, of directory: String, isOnce: Bool,
-    isAnew: Bool, on terminal: SilentTerminal?, notify: @escaping (TerminalText) -> Void,
+    _ command: [String], while conditions: StateConditions, of directory: String, runsOnce: Bool,
+    requiresEntry: Bool, on terminal: SilentTerminal?, notify: @escaping (TerminalText) -> Void,
     progress: @escaping (TerminalText) -> Void,
     explain: @escaping (ClientError) -> TerminalText
   ) throws(SystemError) {
     mainLoop = try MainLoop()
     (self.command, self.conditions, self.directory) = (command, conditions, directory)
     (self.terminal, self.notify, self.progress) = (terminal, notify, progress)
-    (self.explain, self.isAnew) = (explain, isAnew)
-    held = HeldConditions(conditions, isAnew: isAnew)
-    machine = StateMachine(CommandRules(isOnce: isOnce))
+    (self.explain, self.requiresEntry) = (explain, requiresEntry)
+    held = HeldConditions(conditions, requiresEntry: requiresEntry)
+    machine = StateMachine(CommandRules(runsOnce: runsOnce))
   }
 
   /// Runs the command whenever the conditions hold, until a signal comes, or a command that runs
@@ -82,8 +82,8 @@ public final class StateCommand {
     let loop = mainLoop.loop
     // Made before the unit: making the unit may move this process out of its session.
     let follower = try StatesFollower(
-      directory, checking: conditions, on: loop, anySession: anySession, followsSleep: isAnew,
-      mayWait: mayWait
+      directory, checking: conditions, on: loop, anySession: anySession,
+      followsSleep: requiresEntry, mayWait: mayWait
     ) { [self] update in
       switch update {
       case .success(let update): handle(update)
@@ -128,7 +128,7 @@ public final class StateCommand {
     switch update {
     case .states where held.startReason != nil: break
     case .states:
-      let entered = isAnew ? " to be entered" : ""
+      let entered = requiresEntry ? " to be entered" : ""
       progress("waiting for \(conditions.text)\(entered); Ctrl+C ends it")
     case .unknown(let reason):
       let text = if case .noDaemon(let error) = reason { explain(error) } else { reason.text }
@@ -154,7 +154,7 @@ public final class StateCommand {
 
   private func ended(_ outcome: CommandOutcome) {
     if case .ended = outcome { progress("\(command.first ?? "") ended") }
-    if machine.rules.isOnce { end = end ?? .success(.command(outcome)) }
+    if machine.rules.runsOnce { end = end ?? .success(.command(outcome)) }
     handle(.ended)
   }
 
