@@ -280,7 +280,7 @@ struct ConfigurationTests {
       #expect(handle(talkKey, .press) == ["talk talking"])
       #expect(handle(talkKey, .autorepeat) == [])
       #expect(handle(talkKey, .release) == ["talk trailing"], "a brush latches nothing")
-      for machine in Machine.shipped { #expect(controller.states[machine] == before[machine]) }
+      for machine in MachineName.shipped { #expect(controller.states[machine] == before[machine]) }
     }
   }
 

@@ -167,7 +167,7 @@ struct KeyLogPropertyTests {
     let changes = try randomInputs(20_000, &generator).flatMap { controller.handle($0) }
     #expect(changes.map(\.sequence) == Array(1...Int64(changes.count)))
     // Each change of a machine starts in the state that its previous change led to.
-    for machine in Machine.shipped {
+    for machine in MachineName.shipped {
       let own = changes.filter { $0.machine == machine }
       #expect(own.count > 100)
       #expect(zip(own, own.dropFirst()).allSatisfy { $0.to == $1.from })

@@ -46,7 +46,7 @@ private struct AnewCase: CustomTestStringConvertible {
     return steps.map { step in
       sequence += 1
       let time = Time(microseconds: sequence)
-      func change(_ machine: Machine, _ state: String) -> Update {
+      func change(_ machine: MachineName, _ state: String) -> Update {
         .change(
           Change(
             sequence: sequence, time: time, machine: machine, from: "x", to: state, event: "press"))

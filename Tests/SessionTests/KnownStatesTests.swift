@@ -49,7 +49,7 @@ extension KnownStates {
     switch update {
     case .states(let states, let change):
       // A state that does not count is "?", and a change is marked.
-      let texts = [Machine.shift, .keyboard].map { machine -> String in
+      let texts = [MachineName.shift, .keyboard].map { machine -> String in
         let since = machine == .shift ? states.states.shiftSince : states.states.keyboardSince
         return states[machine].map { $0 + (since.map { "@\($0.microseconds)" } ?? "") } ?? "?"
       }
@@ -61,7 +61,7 @@ extension KnownStates {
     }
   }
 
-  private func change(_ sequence: Int64, _ machine: Machine, _ state: String) -> Change {
+  private func change(_ sequence: Int64, _ machine: MachineName, _ state: String) -> Change {
     Change(
       sequence: sequence, time: Time(microseconds: sequence * 10), machine: machine, from: "x",
       to: state, event: "e")

@@ -63,7 +63,7 @@ private struct Driver {
     }
   }
 
-  private mutating func change(_ machine: Machine, to state: String) -> [ShiftTyping.Action] {
+  private mutating func change(_ machine: MachineName, to state: String) -> [ShiftTyping.Action] {
     let change = Change(
       sequence: states.sequence + 1, time: Time(microseconds: now), machine: machine, from: "x",
       to: state, event: "e")

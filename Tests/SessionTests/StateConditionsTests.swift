@@ -71,7 +71,7 @@ struct StateConditionsTests {
       try CompiledTable.NamedTable(
         states: ["silent", "open"], initial: "silent", rows: [("silent", "press", "open")]))
     let machines = MachineMessage.all(
-      of: Settings(machines: [Settings.TableMachine(Machine(rawValue: "talk"), talk)]))
+      of: Settings(machines: [Settings.TableMachine(MachineName(rawValue: "talk"), talk)]))
     func missing(_ operands: String...) throws -> [String]? {
       try StateConditions(operands)?.check(machines).map(\.rawValue)
     }

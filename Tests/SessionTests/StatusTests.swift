@@ -63,7 +63,7 @@ struct StatusTests {
 
   @Test("a placeholder of no known machine is refused if it is like one; others may come")
   func unknownPlaceholder() throws {
-    let known = Machine.shipped.map(\.rawValue) + ["talk"]
+    let known = MachineName.shipped.map(\.rawValue) + ["talk"]
     for (format, meant) in [("{shfit}", "shift"), ("{tlak}", "talk")] {
       let format = try StatusFormat(format)
       let name = format.machines.first?.rawValue ?? ""
@@ -76,7 +76,7 @@ struct StatusTests {
 
   @Test("a machine of one's own has a placeholder, a line of the tooltip and a class with its name")
   func own() throws {
-    let talk = Machine(rawValue: "talk")
+    let talk = MachineName(rawValue: "talk")
     func message(_ own: [States.Entry]) -> StateMessage {
       StateMessage(
         instance: "i", time: Time(microseconds: 0),
@@ -166,8 +166,10 @@ struct StatusTests {
       ("x", nil, false, [.shift, .keyboard]), ("{caps}", .caps, true, [.caps]),
       ("", .num, true, [.num]), ("{num}", .caps, true, [.caps, .num]),
       ("{shift}", .caps, true, nil), ("{caps}", nil, true, nil), ("{shift}", .shift, true, nil),
-    ] as [(String, Machine?, Bool, Set<Machine>?)])
-  func followed(_ format: String, _ machine: Machine?, _ isForWaybar: Bool, _ all: Set<Machine>?)
+    ] as [(String, MachineName?, Bool, Set<MachineName>?)])
+  func followed(
+    _ format: String, _ machine: MachineName?, _ isForWaybar: Bool, _ all: Set<MachineName>?
+  )
     throws
   {
     let format = try StatusFormat(format)

@@ -86,7 +86,7 @@ struct WatchViewTests {
     arguments: [80, 41])
   func columns(_ columns: Int) {
     var view = WatchView(directory: "d")
-    let talk = Machine(rawValue: "talk")
+    let talk = MachineName(rawValue: "talk")
     let states = States(
       sequence: 0, shift: "off", shiftSince: nil, keyboard: "idle", keyboardSince: nil,
       locks: LockStates(caps: .off),

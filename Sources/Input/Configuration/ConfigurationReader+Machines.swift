@@ -30,13 +30,13 @@ extension ConfigurationReader {
       guard let name = machineName(pair.key) else { continue }
       if read.contains(where: { $0.machine.name.rawValue == name }) {
         fail("duplicate machine '\(name)'", at: pair.key)
-      } else if read.count == Machine.maxOwnMachines {
-        fail("there are more than \(Machine.maxOwnMachines) machines", at: pair.key)
+      } else if read.count == MachineName.maxOwnMachines {
+        fail("there are more than \(MachineName.maxOwnMachines) machines", at: pair.key)
       } else {
         let parts = members(of: pair.value, "'\(name)'", known: SettingNames.machine)
         guard let table = table(parts, of: name, at: pair.key) else { continue }
         read.append(
-          (Settings.TableMachine(Machine(rawValue: name), table), parts["bindings"]))
+          (Settings.TableMachine(MachineName(rawValue: name), table), parts["bindings"]))
       }
     }
     read.sort { $0.machine.name < $1.machine.name }
@@ -51,9 +51,9 @@ extension ConfigurationReader {
 
   private mutating func machineName(_ node: Node) -> String? {
     guard let name = scalar(node) else { return nil }
-    if Machine.isOwnName(name) { return name }
+    if MachineName.isOwnName(name) { return name }
     fail(
-      Machine.reservedNames.contains(name)
+      MachineName.reservedNames.contains(name)
         ? "'\(name)' cannot be the name of a machine of your own; it means something else"
         : "'\(name)' is not a valid name for a machine: use a lower-case letter, then up to "
           + "\(CompiledTable.maxNameBytes - 1) lower-case letters and digits", at: node)

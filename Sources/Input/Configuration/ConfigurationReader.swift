@@ -182,7 +182,7 @@ extension ConfigurationReader {
       guard let name = scalar(key) else { continue }
       if !isKnown.contains(name) {
         guard key.mark.file >= first else { continue }
-        let isMachine = kind == "setting" && value["rows"] != nil && Machine.isOwnName(name)
+        let isMachine = kind == "setting" && value["rows"] != nil && MachineName.isOwnName(name)
         fail(
           isMachine && known.contains("machines")
             ? "'\(name)' belongs below 'machines:'" : unknownName(name, kind, among: known), at: key

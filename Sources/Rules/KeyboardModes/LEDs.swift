@@ -27,7 +27,7 @@ public struct LEDRules: Hashable, Sendable {
   public let used: LEDs
 
   /// The name of a state of `machine`.
-  public static func name(of state: String, of machine: Machine) -> String {
+  public static func name(of state: String, of machine: MachineName) -> String {
     machine.prefix + state
   }
 

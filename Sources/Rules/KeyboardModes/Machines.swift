@@ -116,7 +116,7 @@ struct Machines: Sendable {
   }
 
   private mutating func add(
-    _ machine: Machine, _ from: String, _ to: String, _ event: String, at time: Time
+    _ machine: MachineName, _ from: String, _ to: String, _ event: String, at time: Time
   ) {
     let change = Change(
       sequence: states.sequence + 1, time: time, machine: machine, from: from, to: to, event: event)

@@ -34,12 +34,14 @@ public struct Settings: Hashable, Sendable {
   /// A machine whose rules are a table.
   public struct TableMachine: Hashable, Sendable {
     /// The name of the machine, as in ``Change/machine``.
-    public let name: Machine
+    public let name: MachineName
     /// The rules of the machine.
     public var table: CompiledTable
 
     /// The machine of this name, with these rules.
-    public init(_ name: Machine, _ table: CompiledTable) { (self.name, self.table) = (name, table) }
+    public init(_ name: MachineName, _ table: CompiledTable) {
+      (self.name, self.table) = (name, table)
+    }
   }
 
   /// The machines with tables: the keyboard, then the user's own in the order of their names.

@@ -95,7 +95,7 @@ final class ControllerMethods {
     let list = try optional("machines", of: call) {
       $0.elements(\.string)
     }
-    let machines = list.map { Set($0.map(Machine.init(rawValue:))) }
+    let machines = list.map { Set($0.map(MachineName.init(rawValue:))) }
     // The configuration may lack a machine of the list, but each name must be valid.
     if let machines, machines.isEmpty || machines.count > 64 || !machines.allSatisfy(\.isValidName)
     {

@@ -15,7 +15,7 @@ final class Engine {
   private(set) var messageStart: Int64 = 0
 
   /// The machines whose changes are in ``message``.
-  var messageMachines: Set<Machine> {
+  var messageMachines: Set<MachineName> {
     Set(ring.changes(after: messageStart, upTo: ring.lastSequence).map(\.machine))
   }
 

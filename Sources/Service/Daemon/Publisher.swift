@@ -7,7 +7,7 @@ struct SubscriberPosition: Equatable {
   var sequence: Int64
 
   /// The machines whose changes are sent; `nil` for all.
-  var machines: Set<Machine>?
+  var machines: Set<MachineName>?
 
   /// The number of the last change of the partly sent message; `nil` between messages.
   var endOfMessage: Int64?
@@ -105,7 +105,7 @@ final class Publisher {
   /// - Throws: ``VarlinkError/invalidParameter(_:)`` if only one of `after` and `instance` is
   ///   given, or the sequence has no such change.
   func subscribe(
-    after: Int64?, instance: String?, machines: Set<Machine>? = nil
+    after: Int64?, instance: String?, machines: Set<MachineName>? = nil
   ) throws(VarlinkError) -> (MonitorReply?, SubscriberPosition) {
     let ring = engine.ring
     let state = engine.stateMessage(at: source.now)

@@ -31,7 +31,7 @@ final class StateStore {
 
   /// How many of the last changes are kept. One release of a key can cause this many: a tap and a
   /// release for each machine that has keys.
-  static let maxChanges = 2 * (1 + Machine.maxOwnMachines)
+  static let maxChanges = 2 * (1 + MachineName.maxOwnMachines)
 
   /// What the previous daemon left; `nil` if that is invalid or missing.
   let contents: Contents?
@@ -108,6 +108,6 @@ extension AwaitedRelease {
     guard let key = json["key"]?.integer.flatMap(KeyCode.init), let event = json["event"]?.string,
       let machine = json["machine"]?.string
     else { return nil }
-    self.init(key: key, machine: Machine(rawValue: machine), event: event)
+    self.init(key: key, machine: MachineName(rawValue: machine), event: event)
   }
 }

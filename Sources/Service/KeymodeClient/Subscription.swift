@@ -29,13 +29,13 @@ package final class Subscription {
   private static let maxDelay = Duration.seconds(1)
 
   private let directory: String
-  private let machines: Set<Machine>?
+  private let machines: Set<MachineName>?
   private let wakeup: Wakeup
   private var phase = Phase.away(attempt: .now)
   /// The last change that was received, or that the received states include.
   private var last: (sequence: Int64, instance: String)?
   /// The machines of the last message. A new configuration may have others.
-  private var knownMachines: [Machine] = []
+  private var knownMachines: [MachineName] = []
   /// Since when the daemon is away, as an update has reported; `nil` while the daemon is connected.
   private var absenceStart: SuspendingClock.Instant?
   /// Watches the folder of the sockets while this user may not use the socket: without permission,
@@ -54,7 +54,7 @@ package final class Subscription {
   ///
   /// - Parameter machines: the machines whose changes are received, at least one; `nil` for all.
   package init(
-    to directory: String, of machines: Set<Machine>? = nil
+    to directory: String, of machines: Set<MachineName>? = nil
   ) throws(ClientError) {
     (self.directory, self.machines) = (directory, machines)
     wakeup = try Wakeup()

@@ -7,7 +7,7 @@ import Terminal
 /// front, all states count as left.
 public final class StatesFollower {
   private let directory: String
-  private let machines: Set<Machine>?
+  private let machines: Set<MachineName>?
   private let loop: EventLoop
   private let mayWait: Bool
   private let notify: (Result<StatesUpdate, any Error>) -> Void
@@ -47,7 +47,7 @@ public final class StatesFollower {
   ///   - notify: called from the loop with each update, in order, and with an error if this may not
   ///     wait, or waiting would not help: after an invalid reply, or if the daemon lacks a state.
   public init(
-    _ directory: String, of machines: Set<Machine>? = nil,
+    _ directory: String, of machines: Set<MachineName>? = nil,
     checking conditions: StateConditions? = nil, on loop: EventLoop, anySession: Bool,
     followsSleep: Bool = false, session choice: LoginSession.Choice = .own, mayWait: Bool = true,
     notify: @escaping (Result<StatesUpdate, any Error>) -> Void

@@ -50,15 +50,15 @@ public struct CountedStates: Hashable, Sendable {
   /// The states of all machines, including states that count as left.
   public let states: States
   /// The machines whose state was entered while the session was not in front.
-  let enteredElsewhere: Set<Machine>
+  let enteredElsewhere: Set<MachineName>
 
   /// The states. The states of the machines in `enteredElsewhere` count as left.
-  init(_ states: States, enteredElsewhere: Set<Machine> = []) {
+  init(_ states: States, enteredElsewhere: Set<MachineName> = []) {
     (self.states, self.enteredElsewhere) = (states, enteredElsewhere)
   }
 
   /// The state of a machine; `nil` if it counts as left.
-  public subscript(machine: Machine) -> String? {
+  public subscript(machine: MachineName) -> String? {
     enteredElsewhere.contains(machine) ? nil : states[machine]
   }
 }
@@ -145,7 +145,7 @@ struct KnownStates {
 
   /// The machines whose first known state counts as entered elsewhere. While the session is locked,
   /// these are all machines: keys on the lock screen may have entered their states.
-  private func elsewhereAtFirst(_ states: States) -> Set<Machine> {
+  private func elsewhereAtFirst(_ states: States) -> Set<MachineName> {
     presence == .absent(.locked) ? Set(states.machines) : []
   }
 

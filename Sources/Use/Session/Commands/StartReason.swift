@@ -5,12 +5,12 @@ struct StartReason: Hashable, Sendable {
   /// The states.
   let states: States
   /// The machine that changed; if no machine did, the machine that the conditions name first.
-  let machine: Machine
+  let machine: MachineName
   /// The event that caused the change; `nil` if the states were found as they are.
   let event: String?
   private let time: Time?
 
-  init(_ states: States, by change: Change?, else machine: Machine) {
+  init(_ states: States, by change: Change?, else machine: MachineName) {
     self.states = states
     self.machine = change?.machine ?? machine
     event = change?.event
@@ -38,7 +38,7 @@ struct HeldConditions {
   private let conditions: StateConditions
   private let requiresEntry: Bool
   /// The machines that have changed since states were last found or lost.
-  private var changed: Set<Machine> = []
+  private var changed: Set<MachineName> = []
   /// Why the conditions began to hold; `nil` while they do not hold.
   private(set) var startReason: StartReason?
 
@@ -65,7 +65,7 @@ struct HeldConditions {
   }
 
   /// The state of a machine; `nil` if it does not count.
-  private func countedState(_ machine: Machine, in states: CountedStates) -> String? {
+  private func countedState(_ machine: MachineName, in states: CountedStates) -> String? {
     requiresEntry && !changed.contains(machine) ? nil : states[machine]
   }
 }

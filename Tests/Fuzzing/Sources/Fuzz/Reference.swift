@@ -297,7 +297,7 @@ struct Reference {
   }
 
   mutating func add(
-    _ machine: Machine, _ from: String, _ to: String, _ event: String, _ time: Time
+    _ machine: MachineName, _ from: String, _ to: String, _ event: String, _ time: Time
   ) {
     sequence += 1
     changes.append(
