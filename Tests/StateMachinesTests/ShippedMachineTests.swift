@@ -22,9 +22,9 @@ struct ShippedMachineTests {
   func nextStates() {
     var machine = StateMachine(ShiftRules())
     #expect(machine.nextStates == ["on", "capsLock"], "a press may be taken back from here")
-    machine.handle(.shiftPressed(at: Time(microseconds: 10_000_000)))
+    machine.send(.shiftPressed(at: Time(microseconds: 10_000_000)))
     #expect(machine.nextStates == ["off", "capsLock"], "to an earlier `on` changes a payload only")
-    machine.handle(.shiftPressed(at: Time(microseconds: 10_100_000)))
+    machine.send(.shiftPressed(at: Time(microseconds: 10_100_000)))
     #expect(machine.state == .capsLock)
     #expect(machine.nextStates == ["off", "on"])
   }

@@ -86,7 +86,7 @@ struct Machines: Sendable {
   // MARK: Events
 
   mutating func send(_ event: ShiftRules.Event, at time: Time) {
-    guard let step = shift.handle(event) else { return }
+    guard let step = shift.send(event) else { return }
     if case .shiftPressed(nil) = event { lastShiftFound = time }
     // A new time of the press belongs in the snapshot, but the state has not changed.
     guard step.from.name != step.to.name else { return revision += 1 }
@@ -95,7 +95,7 @@ struct Machines: Sendable {
 
   /// Sends an event to the machine with this index in ``Settings/machines``.
   mutating func send(_ event: CompiledTable.Event, to index: Int, at time: Time) {
-    guard let step = tables[index].machine.handle(event) else { return }
+    guard let step = tables[index].machine.send(event) else { return }
     let table = tables[index].machine.rules
     tables[index].enter(at: time)
     add(

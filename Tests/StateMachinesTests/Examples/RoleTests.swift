@@ -74,7 +74,7 @@ actor SharedRole {
   }
 
   func send(_ event: Role.Event) {
-    guard let step = role.handle(event) else { return }
+    guard let step = role.send(event) else { return }
     if let action = actions[.init(step.from, event, step.to)] { queue.async(execute: action) }
   }
 }
