@@ -3,15 +3,15 @@ public import StateMachines
 /// A row of a transition table, and the callbacks of its step.
 public struct ActingRow<State: Hashable & Sendable, Event: Hashable & Sendable> {
   /// A machine with such rows.
-  public typealias MachineName = ObservedMachine<TransitionTable<State, Event>>
+  public typealias Machine = ObservedMachine<TransitionTable<State, Event>>
 
   let row: TransitionTable<State, Event>.Row
-  let before, after: ((MachineName.Step) -> Void)?
+  let before, after: ((Machine.Step) -> Void)?
 
   /// A row with callbacks: `before` is called before the state changes, `after` afterwards.
   public init(
     _ state: State, _ event: Event, _ next: State, reenters: Bool = false,
-    before: ((MachineName.Step) -> Void)? = nil, after: ((MachineName.Step) -> Void)? = nil
+    before: ((Machine.Step) -> Void)? = nil, after: ((Machine.Step) -> Void)? = nil
   ) {
     row = .init(state, event, next, reenters: reenters)
     (self.before, self.after) = (before, after)
