@@ -4,8 +4,8 @@
 ///
 ///     var machine = StateMachine(Turnstile())
 ///     machine.accepts(.push)    // false, and still locked
-///     machine.send(.coin)     // from locked to unlocked
-///     machine.send(.coin)     // nil: ignored, and still unlocked
+///     machine.send(.coin)       // from locked to unlocked
+///     machine.send(.coin)       // nil: ignored, and still unlocked
 public struct StateMachine<R: Rules>: RunningMachine {
   /// One step: the state before and the state after.
   public struct Transition {

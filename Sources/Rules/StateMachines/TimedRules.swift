@@ -7,7 +7,8 @@ public protocol TimedRules<State, Event>: Rules {
 
 /// A state machine with timeouts. The caller passes the time, from a clock or from a test.
 ///
-/// Times must not go back. A timeout sends its event with its own time, before an event of that time.
+/// Times must not go back. A timeout's event has the timeout's own time, and comes before an event
+/// that is sent at that time.
 public struct TimedMachine<R: TimedRules, Instant: InstantProtocol>: RunningMachine
 where Instant.Duration == Duration {
   private var machine: StateMachine<R>
