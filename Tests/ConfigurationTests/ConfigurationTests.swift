@@ -74,7 +74,7 @@ struct ConfigurationTests {
       """
     ).settings
     let table = settings.keyboard
-    let shipped = CompiledTable.standard
+    let shipped = CompiledTable.shipped
     #expect(table.stateNames == shipped.stateNames + ["showingStickers"])
     #expect(table.eventNames == shipped.eventNames + ["clickStickerButton"])
     #expect(table.name(of: table.initial) == "prepareToEditText")
@@ -96,7 +96,7 @@ struct ConfigurationTests {
   func beginsElsewhere() throws {
     let table = try read("keyboard: { table: { initial: editingText } }").settings.keyboard
     #expect(table.name(of: table.initial) == "editingText")
-    #expect(table.rows == CompiledTable.standard.rows)
+    #expect(table.rows == CompiledTable.shipped.rows)
     #expect(try read("keyboard: { table: {} }") == Configuration())
   }
 
@@ -340,7 +340,7 @@ struct ConfigurationTests {
     // The default of tap_timeout takes effect only with the trigger tap.
     let tap = block.replacing("trigger: press", with: "trigger: tap")
     #expect(try read(tap) == read("shift: {trigger: tap}"))
-    for event in CompiledTable.standard.eventNames { #expect(block.contains("\(event): [")) }
+    for event in CompiledTable.shipped.eventNames { #expect(block.contains("\(event): [")) }
     #expect(block.contains("threshold: 500ms"))
   }
 

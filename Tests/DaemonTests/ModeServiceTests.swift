@@ -72,7 +72,7 @@ struct ModeServiceTimeTests {
       keyboards.canFindKeysUp = canFindKeysUp
       let f9 = try #require(KeyCode(67))
       var bindings = Bindings()
-      let event = try #require(CompiledTable.standard.event(named: "tapBlankArea"))
+      let event = try #require(CompiledTable.shipped.event(named: "tapBlankArea"))
       _ = bindings.bind(try Chord([f9]), .release, to: event)
       let service = TestService(Settings(bindings: bindings), keyboards)
       service.handle([try input(first, 0, 67, .press)])

@@ -14,9 +14,9 @@ struct CompiledTableTests {
   init() throws {
     more = CompiledTable(
       try .init(
-        states: CompiledTable.standard.stateNames + ["showingStickers"], initial: "editingText",
-        events: CompiledTable.standard.eventNames + ["clickStickerButton"],
-        rows: CompiledTable.standard.rows + [
+        states: CompiledTable.shipped.stateNames + ["showingStickers"], initial: "editingText",
+        events: CompiledTable.shipped.eventNames + ["clickStickerButton"],
+        rows: CompiledTable.shipped.rows + [
           .init("editingText", "clickStickerButton", "showingStickers"),
           .init("showingStickers", "tapBlankArea", "prepareToEditText"),
         ]))
@@ -36,9 +36,9 @@ struct CompiledTableTests {
     tapBlankArea      /                 /               prepareToEditText prepareToEditText
     """
 
-  @Test("every event of the standard table leads from every state to the state in the table")
+  @Test("every event of the shipped table leads from every state to the state in the table")
   func shipped() throws {
-    let table = CompiledTable.standard
+    let table = CompiledTable.shipped
     let lines = Self.shipped.split(separator: "\n").map {
       $0.split(separator: " ").map(String.init)
     }
@@ -60,7 +60,7 @@ struct CompiledTableTests {
   @Test("a table ignores an event that only another table has")
   func otherEvents() throws {
     let sticker = try #require(more.event(named: "clickStickerButton"))
-    #expect(CompiledTable.standard.next(CompiledTable.standard.initial, on: sticker) == nil)
+    #expect(CompiledTable.shipped.next(CompiledTable.shipped.initial, on: sticker) == nil)
     #expect(other.next(other.initial, on: .clickMoreButton) == nil)
   }
 

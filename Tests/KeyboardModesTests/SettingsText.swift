@@ -14,7 +14,7 @@ let usesTable: CompiledTable = {
 
 /// The shipped table with events for push-to-talk.
 private let talkingTable: CompiledTable = {
-  let shipped = CompiledTable.standard
+  let shipped = CompiledTable.shipped
   let starts = shipped.stateNames.filter { $0 != "prepareToRecord" }
     .map { CompiledTable.Row($0, "startTalking", "prepareToRecord") }
   return table(

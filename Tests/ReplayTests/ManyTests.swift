@@ -26,7 +26,7 @@ private struct Typist {
 
   mutating func nextChange() -> Change {
     let isShift = random.next() % 3 > 0
-    let names = isShift ? ["off", "on", "capsLock"] : CompiledTable.standard.stateNames
+    let names = isShift ? ["off", "on", "capsLock"] : CompiledTable.shipped.stateNames
     let from = states[isShift ? 0 : 1]
     let others = names.filter { $0 != from }
     let to = others[Int(random.next() % UInt64(others.count))]

@@ -137,7 +137,7 @@ struct ActingRowTests {
     #expect(
       message { try gate.after("locked", to: "locked") { _ in } }
         == "from 'locked' to 'locked'")
-    let keyboard = ObservedMachine(CompiledTable.standard)
+    let keyboard = ObservedMachine(CompiledTable.shipped)
     let recording = try #require(keyboard.rules.state(named: "prepareToRecord"))
     #expect(
       message { try keyboard.after(recording, on: .tapTextField) { _ in } }

@@ -64,7 +64,7 @@ extension Configuration {
   /// The keyboard machine's table; empty if it is the shipped one.
   private var tableLines: [String] {
     let table = settings.keyboard
-    guard table != .standard else { return [] }
+    guard table != .shipped else { return [] }
     return [
       "  table:", "    replaces: true", "    initial: \(scalar(table.name(of: table.initial)))",
     ] + list("    states:", table.stateNames) + list("    events:", table.sentEventNames)

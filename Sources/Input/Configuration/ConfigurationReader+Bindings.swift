@@ -18,7 +18,7 @@ extension ConfigurationReader {
       replacingFile = replaces.mark.file
     }
     let table = configuration.settings.keyboard
-    for event in CompiledTable.standard.events where !table.events.contains(event) {
+    for event in CompiledTable.shipped.events where !table.events.contains(event) {
       configuration.settings.bindings.unbind(event)
     }
     if let bindings = values["bindings"] {

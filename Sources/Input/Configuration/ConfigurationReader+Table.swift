@@ -21,7 +21,7 @@ extension ConfigurationReader {
     let faultsBefore = faults.count
     let parts = members(of: node, "table", known: SettingNames.table)
     let replaces = parts["replaces"].map { isTrue($0) } ?? false
-    let shipped = CompiledTable.standard
+    let shipped = CompiledTable.shipped
     let states = names(
       parts["states"], "state", shipped: replaces ? [] : shipped.stateNames,
       taken: ShiftRules().stateNames)
@@ -49,7 +49,7 @@ extension ConfigurationReader {
     _ initial: Node?, _ replaces: Bool, _ states: [String], at table: Node
   ) -> String? {
     if let initial { return state(initial, among: states) }
-    let shipped = CompiledTable.standard
+    let shipped = CompiledTable.shipped
     guard replaces else { return shipped.name(of: shipped.initial) }
     fail("a table with 'replaces: true' needs an 'initial' state", at: table)
     return nil
@@ -195,7 +195,7 @@ extension ConfigurationReader {
   ) {
     // A table with all shipped rows extends the shipped table, even with the `replaces: true` that
     // `--print-config` writes. Shipped states that are unreachable in such a table are no fault.
-    let shipped = CompiledTable.standard
+    let shipped = CompiledTable.shipped
     let isExtended = shipped.rows.allSatisfy(table.rows.contains)
     let unreachable = Set(configuration.settings.keyboard.unreachableStates)
       .subtracting(isExtended ? shipped.stateNames : [])

@@ -8,7 +8,7 @@ public struct MachineName: RawRepresentable, Hashable, Comparable, Sendable {
 
   /// The Shift machine, ``ShiftRules``.
   public static let shift = MachineName(rawValue: "shift")
-  /// The keyboard machine; its shipped table is ``CompiledTable/standard``.
+  /// The keyboard machine; its shipped table is ``CompiledTable/shipped``.
   public static let keyboard = MachineName(rawValue: "keyboard")
   /// Caps Lock, ``LockRules``.
   public static let caps = MachineName(rawValue: "caps")

@@ -1,7 +1,7 @@
 public import StateMachines
 
 /// Rules that are a table. The keyboard machine and the user's own machines have such rules. The
-/// states of the shipped table, ``standard``, say what the input area of a chat program shows.
+/// states of the shipped table, ``shipped``, say what the input area of a chat program shows.
 ///
 /// States and events are numbers within their table, so that a transition is one array lookup
 /// whatever the size of the table. Programs receive their names.
@@ -57,7 +57,7 @@ public struct CompiledTable: DrawableRules, TimedRules, Hashable {
 
   /// The shipped table. Its states are a text field that is not being edited, a bar that records
   /// speech, a text field with the cursor in it, and the panel of emoji, pictures and files.
-  public static let standard = CompiledTable(
+  public static let shipped = CompiledTable(
     states: shippedStates, initial: "prepareToEditText", events: shippedRows.map(\.event),
     rows: shippedRows.flatMap { event, nextStates in
       zip(shippedStates, nextStates).compactMap { state, next in

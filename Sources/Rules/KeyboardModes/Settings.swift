@@ -62,7 +62,7 @@ public struct Settings: Hashable, Sendable {
   public init(
     shift: ShiftRules = ShiftRules(), shiftTrigger: ShiftTrigger = .press,
     shiftUsedBy: ShiftUse = .characters, tapTimeout: Duration = .milliseconds(200),
-    keyboard: CompiledTable = .standard, machines own: [TableMachine] = [],
+    keyboard: CompiledTable = .shipped, machines own: [TableMachine] = [],
     bindings: Bindings = .standard,
     debounce: Duration = .zero, pointers: Bool = true,
     locks: Set<Lock> = [.caps, .num]

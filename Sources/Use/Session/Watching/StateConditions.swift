@@ -56,7 +56,7 @@ public struct StateConditions: Hashable, Sendable {
       return "; did you mean \(String(words[0]))=\(String(words[1]))?"
     }
     let shift = ShiftRules().stateNames
-    guard let state = nearest(to: operand, among: shift + CompiledTable.standard.stateNames),
+    guard let state = nearest(to: operand, among: shift + CompiledTable.shipped.stateNames),
       operand.count > 2, !operand.utf8.contains(UInt8(ascii: "=")),
       !MachineName.shipped.contains(MachineName(rawValue: operand))
     else { return "" }

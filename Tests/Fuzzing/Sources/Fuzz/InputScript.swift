@@ -86,7 +86,7 @@ struct InputScript {
 
   /// The shipped table, more than it, and another one without two of its events.
   private static let tables: [CompiledTable] = {
-    let shipped = CompiledTable.standard
+    let shipped = CompiledTable.shipped
     let more: [CompiledTable.Row] = [
       .init("editingText", "clickStickerButton", "showingStickers"),
       .init("showingStickers", "tapBlankArea", "prepareToEditText"),
