@@ -22,7 +22,7 @@ struct ControllerTests {
     ]
     for number in 0...Int(KeyCode.max) {
       let key = try #require(KeyCode(number))
-      guard !key.isShift, !Bindings.standard.chords.map(\.key).contains(key) else { continue }
+      guard !key.isShift, !Bindings.default.chords.map(\.key).contains(key) else { continue }
       var timeline = Timeline()
       try timeline.play("LEFTSHIFT 600")
       timeline.handle(.key(first, KeyEvent(time: timeline.time, key: key, action: .press)))

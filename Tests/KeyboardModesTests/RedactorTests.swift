@@ -84,7 +84,7 @@ struct RedactorTests {
 
   @Test("has codes that the device has, where it has any")
   func presentKeys() throws {
-    var redactor = Redactor(bindings: .standard)
+    var redactor = Redactor(bindings: .default)
     redactor.add(first, keys: KeySet(try ["KP7", "KP8", "KP9", "KPENTER", "NUMLOCK"].map(key)))
     func written(_ name: String) throws -> UInt16? {
       let event = KeyEvent(time: Time(microseconds: 0), key: try key(name), action: .press)

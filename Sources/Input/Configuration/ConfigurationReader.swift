@@ -122,9 +122,9 @@ struct ConfigurationReader {
 
   private mutating func readShift(_ node: Node) {
     let values = members(of: node, "shift", known: SettingNames.shift)
-    let standard = ShiftRules()
+    let defaults = ShiftRules()
     configuration.settings.shift = ShiftRules(
-      threshold: values["threshold"].flatMap { duration($0) } ?? standard.threshold,
+      threshold: values["threshold"].flatMap { duration($0) } ?? defaults.threshold,
       timeout: values["timeout"].flatMap { isOff($0) ? nil : duration($0) })
     if let timeout = values["tap_timeout"].flatMap({ duration($0) }) {
       configuration.settings.tapTimeout = timeout

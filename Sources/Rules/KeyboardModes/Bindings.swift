@@ -94,7 +94,7 @@ public struct Bindings: Hashable, Sendable {
   ///
   /// ScrollLock and KEY_DICTATE send `clickSwitchButton`, Menu (KEY_COMPOSE) and KEY_EMOJI_PICKER
   /// send `clickMoreButton`, Insert sends `tapTextField`, and Esc sends `tapBlankArea`.
-  public static let standard: Bindings = {
+  public static let `default`: Bindings = {
     var bindings = Bindings()
     let events: [(KeyCode, CompiledTable.Event)] = [
       (.scrollLock, .clickSwitchButton), (.dictate, .clickSwitchButton),

@@ -63,7 +63,7 @@ public struct Settings: Hashable, Sendable {
     shift: ShiftRules = ShiftRules(), shiftTrigger: ShiftTrigger = .press,
     shiftUsedBy: ShiftUse = .characters, tapTimeout: Duration = .milliseconds(200),
     keyboard: CompiledTable = .shipped, machines own: [TableMachine] = [],
-    bindings: Bindings = .standard,
+    bindings: Bindings = .default,
     debounce: Duration = .zero, pointers: Bool = true,
     locks: Set<Lock> = [.caps, .num]
   ) {

@@ -118,7 +118,7 @@ struct InputScript {
     ]
   }()
 
-  private static let standard: [Reference.Row] = [
+  private static let defaultRows: [Reference.Row] = [
     (UInt16(70), CompiledTable.Event.clickSwitchButton), (0x24a, .clickSwitchButton),
     (127, .clickMoreButton),
     (0x249, .clickMoreButton), (110, .tapTextField), (1, .tapBlankArea),
@@ -128,8 +128,8 @@ struct InputScript {
     let thresholds: [Duration] = [
       .milliseconds(500), .microseconds(1), .seconds(60), .nanoseconds(1500),
     ]
-    var bindings = Bindings.standard
-    rows = Self.standard
+    var bindings = Bindings.default
+    rows = Self.defaultRows
     let presses = Self.chords[Int(flags >> 3 & 3)].map { ($0.keys, Timing.press, $0.event) }
     for (numbers, use, event) in presses + Self.uses[Int(more & 3)] {
       let keys = numbers.compactMap { KeyCode($0) }
