@@ -16,8 +16,8 @@ extension Controller {
 
   /// Takes the changes of keys that were found after events were lost.
   mutating func synchronize(_ device: DeviceID, _ differences: [KeyDifference], at time: Time) {
-    settleWaitingShifts()
-    settleReleases()
+    applyWaitingShifts()
+    applyWaitingReleases()
     openUses.endTaps()
     openShifts.removeAll()
     // Another key may have been pressed and released while events were lost, so the press of Shift
@@ -44,7 +44,7 @@ extension Controller {
       return undoRelease(of: key, at: time, inFrame)
     }
     // A Shift that waits for the end of its frame went down before this key.
-    if liftedShifts.isWaiting, !key.code.isShift { settleLiftedShifts() }
+    if liftedShifts.isWaiting, !key.code.isShift { applyShiftsPressedAgain() }
     let held = keys.press(key)
     var meaning = settings.bindings.meaning(of: key.code, held)
     if !liftedShifts.isEmpty {
@@ -63,7 +63,7 @@ extension Controller {
     wasSeen: Bool
   ) {
     if !waitingTap.isEmpty || !openUses.isEmpty || liftedShifts.isWaiting {
-      settle(beforePressOf: key, meaning, at: time, inFrame)
+      applyWaiting(beforePressOf: key, meaning, at: time, inFrame)
     }
     if !meaning.isShift, !liftedShifts.isEmpty || !meaning.isCharacter, countsAsKey(meaning) {
       liftedShifts.press(key, at: time, inFrame: inFrame, isCharacter: meaning.isCharacter)
@@ -107,8 +107,8 @@ extension Controller {
   }
 
   /// Counts the presses of Shift that waited for the end of their frame.
-  mutating func settleLiftedShifts() {
-    for (shift, time) in liftedShifts.settle() {
+  mutating func applyShiftsPressedAgain() {
+    for (shift, time) in liftedShifts.popShiftsPressedAgain() {
       act(.shift, shift, keys.modifiers(without: shift), at: time, false, wasSeen: true)
     }
   }
@@ -129,7 +129,7 @@ extension Controller {
   }
 
   /// Counts waiting taps and releases before this press. Ends uses whose release was not seen.
-  private mutating func settle(
+  private mutating func applyWaiting(
     beforePressOf key: DeviceKey, _ meaning: PressMeaning, at time: Time, _ inFrame: Bool
   ) {
     if countsAsKey(meaning) {
@@ -137,12 +137,12 @@ extension Controller {
         liftedShifts.isShifted(
           key, by: $0, at: time, inFrame: inFrame, isCharacter: meaning.isCharacter)
       }
-      if isPressedWithTap != true { settleWaitingShifts() }
+      if isPressedWithTap != true { applyWaitingShifts() }
       waitingTap.forget()
-      settleReleases()
+      applyWaitingReleases()
       openUses.endTaps()
     } else if meaning.allowsAnyModifiers {
-      settleReleases()
+      applyWaitingReleases()
     }
     send(openUses.end(pressedAgain: key, at: time))
   }
@@ -201,7 +201,7 @@ extension Controller {
     guard !keys.isConsumed(key), key.code.typesCharacter(with: keys.modifiers(without: key)) else {
       return
     }
-    settleWaitingShifts()
+    applyWaitingShifts()
     typeCharacter(at: time)
   }
 

@@ -158,8 +158,8 @@ public struct Controller: Sendable {
     case .synchronized(let device, let differences, let time):
       synchronize(device, differences, at: time)
     case .gone(let device, let time):
-      settleWaitingShifts()
-      settleReleases(on: device)
+      applyWaitingShifts()
+      applyWaitingReleases(on: device)
       debouncer.remove(device)
       send(openUses.end(on: device, at: time))
       openShifts.remove(device)
@@ -178,7 +178,7 @@ public struct Controller: Sendable {
         // A machine of the user's own has nothing to do with Shift.
         return machines.send(event, to: machineIndex, at: time)
       }
-      settleWaitingShifts()
+      applyWaitingShifts()
       openShifts.removeAll()
       switch event {
       case .shiftPressed: machines.send(.shiftPressed(at: time), at: time)
@@ -191,8 +191,8 @@ public struct Controller: Sendable {
 
   private mutating func configure(_ next: Settings, at time: Time) {
     // Uses that end now end by the old settings, and send events of the old tables.
-    settleWaitingShifts()
-    settleReleases()
+    applyWaitingShifts()
+    applyWaitingReleases()
     send(openUses.rebind(from: settings, to: next, at: time))
     settings = next
     debouncer.interval = next.debounce
@@ -242,8 +242,8 @@ public struct Controller: Sendable {
   public mutating func end(at time: Time) -> [Change] {
     machines.forgetChanges()
     passTime(to: time)
-    settleReleases()
-    settleWaitingShifts()
+    applyWaitingReleases()
+    applyWaitingShifts()
     passTime(to: time)
     return machines.changes
   }
@@ -271,11 +271,11 @@ public struct Controller: Sendable {
   private mutating func performDue(by time: Time) {
     while let nextDue, nextDue.time <= time {
       switch nextDue.kind {
-      case .liftedShift: settleLiftedShifts()
+      case .liftedShift: applyShiftsPressedAgain()
       case .release: if let release = debouncer.popWaitingRelease() { endUses(by: release) }
       case .hold: send(openUses.takeDueHold())
       case .lock: updateLocks(at: nextDue.time)
-      case .tap: settleWaitingShifts()
+      case .tap: applyWaitingShifts()
       case .shiftTimeout:
         openShifts.removeAll()
         machines.send(.timedOut, at: nextDue.time)
@@ -332,7 +332,7 @@ public struct Controller: Sendable {
   }
 
   /// Counts the releases that wait for a possible bounce, on this device or on all.
-  mutating func settleReleases(on device: DeviceID? = nil) {
+  mutating func applyWaitingReleases(on device: DeviceID? = nil) {
     while let release = debouncer.popWaitingRelease(on: device) { endUses(by: release) }
   }
 
@@ -342,9 +342,9 @@ public struct Controller: Sendable {
 
   /// Counts the presses of Shift that wait for the end of their frame, and a tap whose key was
   /// released.
-  mutating func settleWaitingShifts() {
-    settleLiftedShifts()
-    guard let pressed = waitingTap.settle() else { return }
+  mutating func applyWaitingShifts() {
+    applyShiftsPressedAgain()
+    guard let pressed = waitingTap.popReleasedTap() else { return }
     machines.send(.shiftPressed(at: pressed), at: pressed)
   }
 }
