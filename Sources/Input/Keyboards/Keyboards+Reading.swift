@@ -25,7 +25,7 @@ extension Keyboards {
 
   /// The first boot time, in microseconds, at which ``read(into:)`` can return a batch whose
   /// ``Batch/noInputBefore`` is `time`.
-  public static func bootTime(settling time: Time) -> Int64 {
+  public static func bootTime(reaching time: Time) -> Int64 {
     let (sum, overflow) = time.microseconds.addingReportingOverflow(lateness)
     return overflow ? .max : sum
   }

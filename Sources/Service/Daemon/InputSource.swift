@@ -19,7 +19,7 @@ protocol InputSource: AnyObject {
 
   /// The first boot time, in microseconds, at which ``Batch/noInputBefore`` will have reached
   /// `time`, if nothing happens before.
-  func bootTime(settling time: Time) -> Int64
+  func bootTime(reaching time: Time) -> Int64
 
   /// The devices whose keys are followed.
   var devices: [DeviceMessage] { get }

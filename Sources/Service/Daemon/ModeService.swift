@@ -103,7 +103,7 @@ final class ModeService {
   /// Sets the alarm if its time has changed: setting it takes longer than processing most keys.
   private func setAlarm() {
     // Clamped, because a recording at unlimited speed makes time jump.
-    let time = wakeTime.map { UInt64(clamping: source.bootTime(settling: $0)) }
+    let time = wakeTime.map { UInt64(clamping: source.bootTime(reaching: $0)) }
     guard time != alarmTime else { return }
     alarmTime = time
     if let time { alarm?.set(at: time) } else { alarm?.disable() }

@@ -73,7 +73,7 @@ public final class KeyViewer {
       }
     }
     if let time = presses.wakeTime {
-      timer?.set(at: UInt64(clamping: Keyboards.bootTime(settling: time)))
+      timer?.set(at: UInt64(clamping: Keyboards.bootTime(reaching: time)))
     }
     for report in reports { handle(report) }
   }

@@ -161,7 +161,7 @@ public final class Recorder {
     guard outputError == nil else { return }
     let written = filter.handle(batch) { keyboards.keysUp(among: $0, on: $1) }
     if let time = filter.wakeTime {
-      timer?.set(at: UInt64(clamping: Keyboards.bootTime(settling: time)))
+      timer?.set(at: UInt64(clamping: Keyboards.bootTime(reaching: time)))
     }
     do throws(SystemError) {
       file.add(written)
