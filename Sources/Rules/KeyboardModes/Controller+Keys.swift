@@ -106,7 +106,7 @@ extension Controller {
     return .bound(press)
   }
 
-  /// Counts the presses of Shift that waited for the end of their frame.
+  /// Applies the presses of Shift that waited for the end of their frame.
   mutating func applyShiftsPressedAgain() {
     for (shift, time) in liftedShifts.popShiftsPressedAgain() {
       act(.shift, shift, keys.modifiers(without: shift), at: time, false, wasSeen: true)
@@ -128,7 +128,7 @@ extension Controller {
     passTime(to: time)
   }
 
-  /// Counts waiting taps and releases before this press. Ends uses whose release was not seen.
+  /// Applies waiting taps and releases before this press. Ends uses whose release was not seen.
   private mutating func applyWaiting(
     beforePressOf key: DeviceKey, _ meaning: PressMeaning, at time: Time, _ inFrame: Bool
   ) {

@@ -89,7 +89,7 @@ public struct Controller: Sendable {
   public var revision: Int { machines.revision + openUses.revision }
 
   /// What the daemon needs to know of a controller after each batch.
-  public struct Outlook: Hashable, Sendable {
+  public struct Status: Hashable, Sendable {
     /// See ``Controller/revision``.
     public let revision: Int
     /// Counts the settings that have added or removed machines.
@@ -100,11 +100,11 @@ public struct Controller: Sendable {
     public let wakeTime: Time?
   }
 
-  /// The outlook now. A getter that is not mutating would first copy the controller.
-  public var outlook: Outlook {
+  /// The status now. A getter that is not mutating would first copy the controller.
+  public var status: Status {
     mutating get {
       let deadline = nextDue?.time
-      return Outlook(
+      return Status(
         revision: revision, machineListRevision: machines.listRevision, deadline: deadline,
         wakeTime: earlier(nextCheck, deadline))
     }
@@ -331,7 +331,7 @@ public struct Controller: Sendable {
     }
   }
 
-  /// Counts the releases that wait for a possible bounce, on this device or on all.
+  /// Applies the releases that wait for a possible bounce, on this device or on all.
   mutating func applyWaitingReleases(on device: DeviceID? = nil) {
     while let release = debouncer.popWaitingRelease(on: device) { endUses(by: release) }
   }
@@ -340,7 +340,7 @@ public struct Controller: Sendable {
     send(openUses.end(release.key, at: release.time))
   }
 
-  /// Counts the presses of Shift that wait for the end of their frame, and a tap whose key was
+  /// Applies the presses of Shift that wait for the end of their frame, and a tap whose key was
   /// released.
   mutating func applyWaitingShifts() {
     applyShiftsPressedAgain()
