@@ -304,7 +304,7 @@ struct ConfigurationTests {
     let (bindings, table) = (settings.bindings, settings.keyboard)
     func uses(_ keys: String...) throws -> [String] {
       let chord = try Chord(keys.map { try #require(KeyCode(name: $0)) })
-      return (bindings[chord]?.withTimings ?? []).map { "\(table.name(ofEvent: $0)): \($1)" }
+      return (bindings[chord]?.withTriggers ?? []).map { "\(table.name(ofEvent: $0)): \($1)" }
     }
     #expect(
       try uses("KEY_F9") == [

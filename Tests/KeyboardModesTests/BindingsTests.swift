@@ -31,7 +31,7 @@ struct BindingsTests {
   func uses() throws {
     var bindings = Bindings()
     let chord = try Chord([key("F9")])
-    let uses: [Timing] = [.press, .release, .hold(.seconds(1)), .tap]
+    let uses: [ChordTrigger] = [.press, .release, .hold(.seconds(1)), .tap]
     let events: [CompiledTable.Event] = [
       .tapTextField, .tapBlankArea, .clickMoreButton, .clickSwitchButton,
     ]
@@ -41,7 +41,7 @@ struct BindingsTests {
     }
     #expect(bindings.bind(chord, .hold(.seconds(2)), to: .tapTextField) == .clickMoreButton)
     #expect(
-      bindings[chord]?.withTimings.map(\.timing) == [.press, .tap, .hold(.seconds(1)), .release])
+      bindings[chord]?.withTriggers.map(\.trigger) == [.press, .tap, .hold(.seconds(1)), .release])
     bindings.unbind(.tapBlankArea)
     #expect(bindings[chord]?.release == nil)
     #expect(bindings[chord]?.press == .tapTextField)

@@ -65,7 +65,7 @@ extension Settings {
       case "table": keyboard = words.first == "uses" ? usesTable : talkingTable
       default:
         let chord = try Chord(first.split(separator: "+").map { try key(String($0)) })
-        var use = Timing.press
+        var use = ChordTrigger.press
         var name = "press"
         switch words.first {
         case "press", "release", "tap", "hold": name = String(words.removeFirst())

@@ -18,7 +18,7 @@ struct RecordedGrabTests {
   /// The events of F9's press and release, and of F10's press, change the keyboard machine.
   private func settings() throws -> Settings {
     var settings = Settings()
-    let events: [(String, String, Timing)] = [
+    let events: [(String, String, ChordTrigger)] = [
       ("clickMoreButton", "KEY_F9", .press), ("tapBlankArea", "KEY_F9", .release),
       ("clickSwitchButton", "KEY_F10", .press), ("tapTextField", "KEY_LEFTCTRL", .release),
     ]

@@ -142,7 +142,7 @@ extension Node {
   }
 }
 
-extension Timing {
+extension ChordTrigger {
   /// The text after the chord in a binding.
   fileprivate var suffix: String {
     switch self {

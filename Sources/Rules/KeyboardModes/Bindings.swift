@@ -1,6 +1,6 @@
 /// When a chord sends an event. This depends only on the key whose press completed the chord: on
 /// its release, and on how long it is down. The other keys of the chord may go up before.
-public enum Timing: Hashable, Sendable {
+public enum ChordTrigger: Hashable, Sendable {
   /// At once, when the chord is pressed.
   case press
   /// When the key is released.
@@ -14,7 +14,7 @@ public enum Timing: Hashable, Sendable {
   case gone
 }
 
-/// The events of one machine that a chord is bound to, at most one for each timing.
+/// The events of one machine that a chord is bound to, at most one for each trigger.
 public struct ChordEvents: Hashable, Sendable {
   /// The event of the press.
   public internal(set) var press: CompiledTable.Event?
@@ -29,8 +29,8 @@ public struct ChordEvents: Hashable, Sendable {
   /// How long after the press the hold is sent; zero without a hold.
   public internal(set) var holdDuration: Duration = .zero
 
-  /// All events with their timings, in the order press, tap, hold, release and gone.
-  public var withTimings: [(event: CompiledTable.Event, timing: Timing)] {
+  /// All events with their triggers, in the order press, tap, hold, release and gone.
+  public var withTriggers: [(event: CompiledTable.Event, trigger: ChordTrigger)] {
     [
       press.map { ($0, .press) }, tap.map { ($0, .tap) }, hold.map { ($0, .hold(holdDuration)) },
       release.map { ($0, .release) }, gone.map { ($0, .gone) },
@@ -40,11 +40,12 @@ public struct ChordEvents: Hashable, Sendable {
   /// Whether an event can follow the event of the press, while the key is down or at its release.
   var hasLaterEvents: Bool { release != nil || tap != nil || hold != nil }
 
-  /// Binds `timing` to `event` and returns `nil`. If the timing has an event already, changes
+  /// Binds `trigger` to `event` and returns `nil`. If the trigger has an event already, changes
   /// nothing and returns that event.
-  mutating func bind(_ timing: Timing, to event: CompiledTable.Event) -> CompiledTable.Event? {
+  mutating func bind(_ trigger: ChordTrigger, to event: CompiledTable.Event) -> CompiledTable.Event?
+  {
     let property: WritableKeyPath<ChordEvents, CompiledTable.Event?> =
-      switch timing {
+      switch trigger {
       case .press: \.press
       case .release: \.release
       case .hold: \.hold
@@ -53,15 +54,15 @@ public struct ChordEvents: Hashable, Sendable {
       }
     if let bound = self[keyPath: property] { return bound }
     self[keyPath: property] = event
-    if case .hold(let duration) = timing { holdDuration = duration.roundedUpToMicroseconds }
+    if case .hold(let duration) = trigger { holdDuration = duration.roundedUpToMicroseconds }
     return nil
   }
 
   /// These events without `event`; `nil` if nothing is left.
   func without(_ event: CompiledTable.Event) -> ChordEvents? {
     var rest = ChordEvents()
-    for other in withTimings where other.event != event {
-      _ = rest.bind(other.timing, to: other.event)
+    for other in withTriggers where other.event != event {
+      _ = rest.bind(other.trigger, to: other.event)
     }
     return rest == ChordEvents() ? nil : rest
   }
@@ -129,16 +130,16 @@ public struct Bindings: Hashable, Sendable {
     return BoundPress(machineEvents: all, allowsAnyModifiers: false)
   }
 
-  /// The chords that are bound to `event` of a machine, with their timings, in the order of the
+  /// The chords that are bound to `event` of a machine, with their triggers, in the order of the
   /// numbers of their keys.
   public func chords(
     of event: CompiledTable.Event, of machineIndex: Int = 0
-  ) -> [(chord: Chord, timing: Timing)] {
+  ) -> [(chord: Chord, trigger: ChordTrigger)] {
     chords.sorted {
       ($0.key.number, $0.modifiers.rawValue) < ($1.key.number, $1.modifiers.rawValue)
     }.flatMap { chord in
-      (self[chord, machineIndex]?.withTimings ?? []).filter { $0.event == event }.map {
-        (chord, $0.timing)
+      (self[chord, machineIndex]?.withTriggers ?? []).filter { $0.event == event }.map {
+        (chord, $0.trigger)
       }
     }
   }
@@ -146,10 +147,10 @@ public struct Bindings: Hashable, Sendable {
   /// The chords that are bound, in no particular order.
   public var chords: [Chord] { Array(eventsByChord.keys) }
 
-  /// Binds `chord` with a timing to `event` of a machine and returns `nil`. If the timing is bound
-  /// already, changes nothing and returns its event. A chord has at most one hold per machine.
+  /// Binds `chord` with a trigger to `event` of a machine and returns `nil`. If they are bound
+  /// already, changes nothing and returns their event. A chord has at most one hold per machine.
   public mutating func bind(
-    _ chord: Chord, _ timing: Timing = .press, to event: CompiledTable.Event,
+    _ chord: Chord, _ trigger: ChordTrigger = .press, to event: CompiledTable.Event,
     of machineIndex: Int = 0
   ) -> CompiledTable.Event? {
     var bound = eventsByChord[chord] ?? []
@@ -157,7 +158,7 @@ public struct Bindings: Hashable, Sendable {
     if index == bound.endIndex || bound[index].machineIndex != machineIndex {
       bound.insert(MachineEvents(machineIndex: machineIndex, events: ChordEvents()), at: index)
     }
-    if let event = bound[index].events.bind(timing, to: event) { return event }
+    if let event = bound[index].events.bind(trigger, to: event) { return event }
     eventsByChord[chord] = bound
     boundKeys.insert(chord.key)
     hasChordWithAny = hasChordWithAny || chord.modifiers == .any

@@ -26,7 +26,7 @@ struct OpenUse: Sendable {
     holdDue = events.hold == nil ? nil : pressed?.advanced(by: events.holdDuration)
   }
 
-  /// The events of this use that `next` binds too, to the same key with the same timing; `nil` if
+  /// The events of this use that `next` binds too, to the same key with the same trigger; `nil` if
   /// there are none. Events with the same name are the same.
   func keptEvents(from settings: Settings, by next: Settings) -> MachineEvents? {
     let name = settings.machines[machineIndex].name
@@ -34,14 +34,14 @@ struct OpenUse: Sendable {
     let bound = next.bindings.chords.filter { $0.key == key.code }
       .compactMap { next.bindings[$0, other] }
     var kept = ChordEvents()
-    for (old, timing) in events.withTimings {
+    for (old, trigger) in events.withTriggers {
       let event = settings.machines[machineIndex].table.name(ofEvent: old)
       guard let event = next.machines[other].table.event(named: event),
         bound.contains(where: {
-          $0.withTimings.contains { $0.event == event && $0.timing == timing }
+          $0.withTriggers.contains { $0.event == event && $0.trigger == trigger }
         })
       else { continue }
-      _ = kept.bind(timing, to: event)
+      _ = kept.bind(trigger, to: event)
     }
     return kept == ChordEvents() ? nil : MachineEvents(machineIndex: other, events: kept)
   }

@@ -29,7 +29,7 @@ public struct Settings: Hashable, Sendable {
   /// Which keys use up a Shift that is on.
   public var shiftUsedBy: ShiftUse
   /// A key that is down for less than this was tapped. This matters for Shift with
-  /// ``ShiftTrigger/tap``, and for chords with ``Timing/tap``.
+  /// ``ShiftTrigger/tap``, and for chords with ``ChordTrigger/tap``.
   public var tapTimeout: Duration
   /// A machine whose rules are a table.
   public struct TableMachine: Hashable, Sendable {

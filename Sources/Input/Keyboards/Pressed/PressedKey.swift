@@ -118,9 +118,9 @@ public struct KeyPresses {
   private static func text(of press: BoundPress, _ controller: Controller) -> String {
     press.machineEvents.flatMap { one in
       let machine = controller.settings.machines[one.machineIndex]
-      return one.events.withTimings.map { event, timing in
+      return one.events.withTriggers.map { event, trigger in
         let name = machine.name.prefix + machine.table.name(ofEvent: event)
-        switch timing {
+        switch trigger {
         case .press: return name
         case .release: return "\(name) on release"
         case .hold: return "\(name) on hold"

@@ -65,7 +65,7 @@ struct InputScript {
   ]
 
   /// All uses besides presses that a script may have: two bits say which of them it has.
-  private static let uses: [[(keys: [UInt16], timing: Timing, event: CompiledTable.Event)]] = [
+  private static let uses: [[(keys: [UInt16], use: ChordTrigger, event: CompiledTable.Event)]] = [
     [],
     [
       ([67], .press, .clickSwitchButton), ([67], .release, .tapTextField),
@@ -130,7 +130,7 @@ struct InputScript {
     ]
     var bindings = Bindings.default
     rows = Self.defaultRows
-    let presses = Self.chords[Int(flags >> 3 & 3)].map { ($0.keys, Timing.press, $0.event) }
+    let presses = Self.chords[Int(flags >> 3 & 3)].map { ($0.keys, ChordTrigger.press, $0.event) }
     for (numbers, use, event) in presses + Self.uses[Int(more & 3)] {
       let keys = numbers.compactMap { KeyCode($0) }
       guard let chord = try? Chord(keys) else { continue }

@@ -7,7 +7,7 @@ struct Reference {
   struct Row: Hashable {
     let modifiers: Set<String>
     let key: UInt16
-    let use: Timing
+    let use: ChordTrigger
     let event: CompiledTable.Event
   }
 
