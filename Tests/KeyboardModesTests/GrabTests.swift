@@ -81,7 +81,7 @@ struct ControllerGrabTests {
     return asked
   }
 
-  @Test("while a use is open, and only then, the kernel is asked every 250 ms")
+  @Test("while a chord is active, and only then, the kernel is asked every 250 ms")
   func asked() throws {
     var timeline = Timeline(try Settings(text: "F9 release, F10 release"))
     #expect(timeline.controller.wakeTime == nil)

@@ -4,7 +4,7 @@ extension Controller {
   ///
   /// Also handles the releases that a grab hid. Before all inputs of one time, asks `keysUp` about
   /// the keys that decide what a press at that time means. At ``nextCheck``, asks about the keys
-  /// of open uses.
+  /// of active chords.
   ///
   /// - Parameters:
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.
@@ -31,8 +31,8 @@ extension Controller {
     if let nextCheck, nextCheck <= batch.noInputBefore {
       // The time is after all inputs so far and before later ones, because recordings sort by time.
       let end = max(batch.noInputBefore, latestTime.advanced(by: .microseconds(1)) ?? latestTime)
-      process(missedReleasesOfOpenUses(at: end, keysUp: keysUp), beforeEach)
-      openUses.noteCheck(at: batch.noInputBefore)
+      process(missedReleasesOfActiveChords(at: end, keysUp: keysUp), beforeEach)
+      activeChords.noteCheck(at: batch.noInputBefore)
     }
     return machines.changes
   }
@@ -44,11 +44,11 @@ extension Controller {
     }
   }
 
-  /// The releases of open uses that a grab hid.
-  private func missedReleasesOfOpenUses(
+  /// The releases of active chords that a grab hid.
+  private func missedReleasesOfActiveChords(
     at time: Time, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Input] {
-    openUses.keysDown.flatMap { twins.holders(of: $1, on: $0) }.flatMap { device, keys in
+    activeChords.keysDown.flatMap { twins.holders(of: $1, on: $0) }.flatMap { device, keys in
       keysUp(keys, device).map { .missedRelease(device, $0, at: time) }
     }
   }

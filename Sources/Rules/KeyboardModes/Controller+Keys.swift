@@ -18,7 +18,7 @@ extension Controller {
   mutating func synchronize(_ device: DeviceID, _ differences: [KeyDifference], at time: Time) {
     applyWaitingShifts()
     applyWaitingReleases()
-    openUses.endTaps()
+    activeChords.endTaps()
     openShifts.removeAll()
     // Another key may have been pressed and released while events were lost, so the press of Shift
     // may not be a tap.
@@ -62,7 +62,7 @@ extension Controller {
     _ meaning: PressMeaning, _ key: DeviceKey, _ held: Modifiers, at time: Time, _ inFrame: Bool,
     wasSeen: Bool
   ) {
-    if !waitingTap.isEmpty || !openUses.isEmpty || liftedShifts.isWaiting {
+    if !waitingTap.isEmpty || !activeChords.isEmpty || liftedShifts.isWaiting {
       applyWaiting(beforePressOf: key, meaning, at: time, inFrame)
     }
     if !meaning.isShift, !liftedShifts.isEmpty || !meaning.isCharacter, countsAsKey(meaning) {
@@ -80,7 +80,7 @@ extension Controller {
       keys.consume(key)
       for one in press.machineEvents {
         if let event = one.events.press { machines.send(event, to: one.machineIndex, at: time) }
-        openUses.begin(one, key, at: time, wasSeen: wasSeen)
+        activeChords.begin(one, key, at: time, wasSeen: wasSeen)
       }
     case .character: typeCharacter(at: time)
     case .navigation:
@@ -123,12 +123,12 @@ extension Controller {
       liftedShifts.press(key, at: time, inFrame: inFrame, isCharacter: key.code.isCharacter)
     }
     waitingTap.undoRelease(of: key)
-    openUses.undoRelease(of: key)
+    activeChords.undoRelease(of: key)
     // A table's timeout that waited for the release is due now, at its own time.
     passTime(to: time)
   }
 
-  /// Applies waiting taps and releases before this press. Ends uses whose release was not seen.
+  /// Applies waiting taps and releases before this press. Ends chords whose release was not seen.
   private mutating func applyWaiting(
     beforePressOf key: DeviceKey, _ meaning: PressMeaning, at time: Time, _ inFrame: Bool
   ) {
@@ -140,11 +140,11 @@ extension Controller {
       if isPressedWithTap != true { applyWaitingShifts() }
       waitingTap.forget()
       applyWaitingReleases()
-      openUses.endTaps()
+      activeChords.endTaps()
     } else if meaning.allowsAnyModifiers {
       applyWaitingReleases()
     }
-    send(openUses.end(pressedAgain: key, at: time))
+    send(activeChords.end(pressedAgain: key, at: time))
   }
 
   /// Whether the press counts as the press of a key. A press that completes only `Any+` chords does
@@ -190,8 +190,8 @@ extension Controller {
     if key.code.isShift || !liftedShifts.isEmpty {
       liftedShifts.release(key, at: time, inFrame)
     }
-    if openUses.release(key), !debouncer.deferRelease(of: key, since: time) {
-      send(openUses.end(key, at: time))
+    if activeChords.release(key), !debouncer.deferRelease(of: key, since: time) {
+      send(activeChords.end(key, at: time))
     }
     waitingTap.release(key, at: time)
   }

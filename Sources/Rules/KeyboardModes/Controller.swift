@@ -8,7 +8,7 @@
 ///
 /// 1. A Shift key sends `shiftPressed`, at once or as a tap (``WaitingTap``), unless it belongs to
 ///    a shortcut (``OpenShifts``).
-/// 2. A bound chord sends its events to their machines, at once or later (``OpenUses``); its
+/// 2. A bound chord sends its events to their machines, at once or later (``ActiveChords``); its
 ///    autorepeats are ignored.
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
 ///    so does its autorepeat.
@@ -25,8 +25,8 @@
 /// when the caller calls ``advance(to:)`` or passes an input of that time or later. How late the
 /// caller does so makes no difference to the time of the change.
 ///
-/// The parts of the controller, such as ``OpenUses``, return events, and the controller sends the
-/// events to the machines. Each public function returns the changes that it made, in order.
+/// The parts of the controller, such as ``ActiveChords``, return events, and the controller sends
+/// the events to the machines. Each public function returns the changes that it made, in order.
 public struct Controller: Sendable {
   /// The settings in force.
   public private(set) var settings: Settings
@@ -37,7 +37,7 @@ public struct Controller: Sendable {
   var openShifts = OpenShifts()
   var liftedShifts = LiftedShifts()
   var waitingTap: WaitingTap
-  var openUses: OpenUses
+  var activeChords: ActiveChords
   var lockLEDs = LockLEDs()
   /// The latest time of an input in all batches so far.
   var latestTime = Time(microseconds: .min)
@@ -48,7 +48,7 @@ public struct Controller: Sendable {
     machines = Machines(settings)
     debouncer = Debouncer(interval: settings.debounce)
     waitingTap = WaitingTap(settings)
-    openUses = OpenUses(settings)
+    activeChords = ActiveChords(settings)
   }
 
   /// Continues from the snapshot of another controller on the same clock. Must come before
@@ -65,7 +65,7 @@ public struct Controller: Sendable {
     _ snapshot: Snapshot, changedLast last: Time?, at time: Time
   ) -> [Change] {
     machines.resume(snapshot)
-    openUses.inherit(snapshot.awaitedReleases)
+    activeChords.inherit(snapshot.awaitedReleases)
     if let last { machines.endOverdueShift(at: last) }
     let withoutState = machines.setTables(
       settings.machines, from: snapshot.states, at: time, notBefore: last)
@@ -82,11 +82,11 @@ public struct Controller: Sendable {
   public var snapshot: Snapshot {
     Snapshot(
       states: states, shift: machines.shiftState, shiftFound: machines.shiftFound,
-      awaitedReleases: openUses.awaitedReleases(in: settings))
+      awaitedReleases: activeChords.awaitedReleases(in: settings))
   }
 
   /// Changes whenever the ``snapshot`` may have changed.
-  public var revision: Int { machines.revision + openUses.revision }
+  public var revision: Int { machines.revision + activeChords.revision }
 
   /// What the daemon needs to know of a controller after each batch.
   public struct Status: Hashable, Sendable {
@@ -149,7 +149,7 @@ public struct Controller: Sendable {
       // The presses of these keys were not seen, so none of them is open.
       openShifts.remove(device)
       liftedShifts.remove(device)
-      for key in openUses.adopt(held, of: device, settings) { keys.consume(key) }
+      for key in activeChords.adopt(held, of: device, settings) { keys.consume(key) }
     case .key(let device, let event): process(event, DeviceKey(device, event.key))
     case .missedRelease(let device, let key, let time):
       release(DeviceKey(device, key), at: time, inFrame: false)
@@ -161,14 +161,14 @@ public struct Controller: Sendable {
       applyWaitingShifts()
       applyWaitingReleases(on: device)
       debouncer.remove(device)
-      send(openUses.end(on: device, at: time))
+      send(activeChords.end(on: device, at: time))
       openShifts.remove(device)
       liftedShifts.remove(device)
       keys.remove(device)
       lockLEDs.remove(device)
       updateLocks(at: time)
     case .allOpened(let time):
-      send(openUses.releaseInherited(at: time, settings))
+      send(activeChords.releaseInherited(at: time, settings))
       updateLocks(at: time)
     case .leds(let device, let report, let time):
       lockLEDs.update(device, by: report, isOpening: time == nil)
@@ -190,10 +190,10 @@ public struct Controller: Sendable {
   }
 
   private mutating func configure(_ next: Settings, at time: Time) {
-    // Uses that end now end by the old settings, and send events of the old tables.
+    // Chords that end now end by the old settings, and send events of the old tables.
     applyWaitingShifts()
     applyWaitingReleases()
-    send(openUses.rebind(from: settings, to: next, at: time))
+    send(activeChords.rebind(from: settings, to: next, at: time))
     settings = next
     debouncer.interval = next.debounce
     openShifts.removeAll()
@@ -215,9 +215,9 @@ public struct Controller: Sendable {
   /// counts at the time of its press, before this timeout.
   public var deadline: Time? { nextDue?.time }
 
-  /// When the kernel is asked next whether the keys of open uses are still down; `nil` without
-  /// open uses.
-  public var nextCheck: Time? { openUses.nextCheck }
+  /// When the kernel is asked next whether the keys of active chords are still down; `nil` without
+  /// active chords.
+  public var nextCheck: Time? { activeChords.nextCheck }
 
   /// When the caller must next call ``handle(_:keysUp:beforeEach:)`` if no input comes before: at
   /// the ``deadline``, or to ask the kernel whether keys are still down. `nil` for never.
@@ -258,10 +258,10 @@ public struct Controller: Sendable {
   }
 
   /// Performs all that is due by `time`. Inlined, because for most events nothing can be due. A
-  /// release that waits for a possible bounce has an open use, so it needs no condition of its own.
+  /// release that waits for a possible bounce has an active chord, so no condition of its own.
   @inline(__always)
   mutating func passTime(to time: Time) {
-    if machines.hasTimeout || !openUses.isEmpty || !waitingTap.isEmpty || lockLEDs.due != nil
+    if machines.hasTimeout || !activeChords.isEmpty || !waitingTap.isEmpty || lockLEDs.due != nil
       || liftedShifts.due != nil
     {
       performDue(by: time)
@@ -272,8 +272,8 @@ public struct Controller: Sendable {
     while let nextDue, nextDue.time <= time {
       switch nextDue.kind {
       case .liftedShift: applyShiftsPressedAgain()
-      case .release: if let release = debouncer.popWaitingRelease() { endUses(by: release) }
-      case .hold: send(openUses.takeDueHold())
+      case .release: if let release = debouncer.popWaitingRelease() { endChords(by: release) }
+      case .hold: send(activeChords.takeDueHold())
       case .lock: updateLocks(at: nextDue.time)
       case .tap: applyWaitingShifts()
       case .shiftTimeout:
@@ -299,7 +299,7 @@ public struct Controller: Sendable {
     }
     consider(liftedShifts.due, .liftedShift)
     consider(debouncer.due, .release)
-    if let hold = openUses.holdDue {
+    if let hold = activeChords.holdDue {
       // A release that waits for a possible bounce counts before a hold that was due after it.
       consider(hold, debouncer.waitingSince.map { $0 < hold } == true ? .release : .hold)
     }
@@ -333,11 +333,11 @@ public struct Controller: Sendable {
 
   /// Applies the releases that wait for a possible bounce, on this device or on all.
   mutating func applyWaitingReleases(on device: DeviceID? = nil) {
-    while let release = debouncer.popWaitingRelease(on: device) { endUses(by: release) }
+    while let release = debouncer.popWaitingRelease(on: device) { endChords(by: release) }
   }
 
-  private mutating func endUses(by release: Debouncer.Release) {
-    send(openUses.end(release.key, at: release.time))
+  private mutating func endChords(by release: Debouncer.Release) {
+    send(activeChords.end(release.key, at: release.time))
   }
 
   /// Applies the presses of Shift that wait for the end of their frame, and a tap whose key was

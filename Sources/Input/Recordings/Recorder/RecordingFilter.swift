@@ -21,7 +21,7 @@ struct RecordingFilter {
   mutating func add(_ device: DeviceID, keys: KeySet) { redactor?.add(device, keys: keys) }
 
   /// The latest time to handle the next batch, so that the kernel is asked whether a key is still
-  /// down; `nil` if no use of a bound chord is open.
+  /// down; `nil` if no chord is active.
   var wakeTime: Time? { controller.nextCheck != nil ? controller.wakeTime : nil }
 
   /// Handles the next batch, and returns the inputs to write.

@@ -69,7 +69,7 @@ private struct Trial {
       require(controller.states[lock.machine] == reference.locks.all[name]?.state)
     }
     require(controller.deadline == reference.deadline)
-    require((controller.nextCheck != nil) == !reference.openUses.isEmpty)
+    require((controller.nextCheck != nil) == !reference.activeChords.isEmpty)
     require(controller.snapshot.awaitedReleases == reference.allAwaited)
     if var resumed {
       require(resumed.handle(input) == expected, "resumed, it does something else")
@@ -199,7 +199,7 @@ private struct Trial {
   func checkAsked(_ keys: [KeyCode], _ device: DeviceID, by input: Controller.Input?) {
     let down = keys.allSatisfy { reference.down[device]?[$0.number] != nil }
     require(!keys.isEmpty && down, "what is not held cannot be stuck")
-    let awaited = reference.openUses.filter { $0.device == device }.map(\.key)
+    let awaited = reference.activeChords.filter { $0.device == device }.map(\.key)
     if keys.allSatisfy({ awaited.contains($0.number) }) { return }
     guard case .key(let pressing, let event)? = input else {
       fatalError("no release of it is awaited")
@@ -215,7 +215,7 @@ private struct Trial {
   /// Takes all devices away; nothing is held then.
   mutating func end() {
     for device in reference.down.keys.sorted() { handle(.gone(device, at: latest)) }
-    require(reference.openUses.isEmpty && controller.snapshot.awaitedReleases.isEmpty)
+    require(reference.activeChords.isEmpty && controller.snapshot.awaitedReleases.isEmpty)
     passAllTime()
     let device = DeviceID(order: 1000)
     for number in InputScript.keys {

@@ -64,8 +64,8 @@ struct InputScript {
     [([100], .tapBlankArea), ([126, 125], .clickMoreButton), ([56, 1], .clickSwitchButton)],
   ]
 
-  /// All uses besides presses that a script may have: two bits say which of them it has.
-  private static let uses: [[(keys: [UInt16], use: ChordTrigger, event: CompiledTable.Event)]] = [
+  /// All other triggers that a script may have: two bits say which of them it has.
+  private static let otherTriggers: [[([UInt16], ChordTrigger, CompiledTable.Event)]] = [
     [],
     [
       ([67], .press, .clickSwitchButton), ([67], .release, .tapTextField),
@@ -122,7 +122,7 @@ struct InputScript {
     (UInt16(70), CompiledTable.Event.clickSwitchButton), (0x24a, .clickSwitchButton),
     (127, .clickMoreButton),
     (0x249, .clickMoreButton), (110, .tapTextField), (1, .tapBlankArea),
-  ].map { Reference.Row(modifiers: [], key: $0.0, use: .press, event: $0.1) }
+  ].map { Reference.Row(modifiers: [], key: $0.0, trigger: .press, event: $0.1) }
 
   private mutating func configure(_ flags: UInt8, _ more: UInt8) {
     let thresholds: [Duration] = [
@@ -131,12 +131,14 @@ struct InputScript {
     var bindings = Bindings.default
     rows = Self.defaultRows
     let presses = Self.chords[Int(flags >> 3 & 3)].map { ($0.keys, ChordTrigger.press, $0.event) }
-    for (numbers, use, event) in presses + Self.uses[Int(more & 3)] {
+    for (numbers, trigger, event) in presses + Self.otherTriggers[Int(more & 3)] {
       let keys = numbers.compactMap { KeyCode($0) }
       guard let chord = try? Chord(keys) else { continue }
-      guard bindings.bind(chord, use, to: event) == nil, let last = numbers.last else { continue }
+      guard bindings.bind(chord, trigger, to: event) == nil, let last = numbers.last else {
+        continue
+      }
       let modifiers = Set(numbers.dropLast().compactMap { Keys.modifier($0) })
-      rows.append(Reference.Row(modifiers: modifiers, key: last, use: use, event: event))
+      rows.append(Reference.Row(modifiers: modifiers, key: last, trigger: trigger, event: event))
     }
     settings = Settings(
       shift: ShiftRules(

@@ -3,11 +3,11 @@ import KeyboardModes
 /// The design's rules for keys, written down a second time: as plainly as they read, however slow.
 /// What the controller does must be what this says.
 struct Reference {
-  /// A chord: modifiers by their names here, and the last key; how it is used, and what that means.
+  /// A chord: modifiers by their names here, and the last key; its trigger, and the event it sends.
   struct Row: Hashable {
     let modifiers: Set<String>
     let key: UInt16
-    let use: ChordTrigger
+    let trigger: ChordTrigger
     let event: CompiledTable.Event
   }
 
@@ -54,7 +54,7 @@ struct Reference {
   /// before the first input after their device was opened.
   var ofShortcuts: [DeviceID: [UInt16: Int64?]] = [:]
   /// In the order of their presses.
-  var openUses: [ReferenceUse] = []
+  var activeChords: [ReferenceChord] = []
   var releaseCount = 0
   /// What another daemon awaited: a key, and the name of the event of its release.
   var inherited: [(key: UInt16, event: String)] = []
@@ -74,9 +74,9 @@ struct Reference {
   var isTold: Bool {
     tap == nil && openShifts.isEmpty && lifts.isEmpty && ofShortcuts.values.allSatisfy(\.isEmpty)
       && releases.values.allSatisfy(\.isEmpty)
-      && inherited.isEmpty && openUses.count < 2 && openUses.allSatisfy(isTold)
+      && inherited.isEmpty && activeChords.count < 2 && activeChords.allSatisfy(isTold)
       && down.allSatisfy { device, keys in
-        keys.allSatisfy { key, isBound in !isBound || openUses.contains { $0.isOf(key, device) } }
+        keys.allSatisfy { key, bound in !bound || activeChords.contains { $0.isOf(key, device) } }
       }
   }
 
@@ -104,8 +104,8 @@ struct Reference {
 
   /// What the controller has to say is due.
   var deadline: Time? {
-    ([due.lift, due.tap, due.shift, dueOfLocks] + openUses.map(due)).compactMap { $0 }.min().map(
-      Time.init(microseconds:))
+    ([due.lift, due.tap, due.shift, dueOfLocks] + activeChords.map(due)).compactMap(\.self).min()
+      .map(Time.init(microseconds:))
   }
 
   /// The changes that time makes.
@@ -126,13 +126,13 @@ struct Reference {
 
   private mutating func perform(by time: Time) {
     while let next = deadline, next <= time {
-      let uses = openUses.indices.filter { due(openUses[$0]) == next.microseconds }
+      let dueChords = activeChords.indices.filter { due(activeChords[$0]) == next.microseconds }
       // Releases come before holds, in their order.
-      let order = openUses.map { $0.released == nil ? Int.max : $0.order }
+      let order = activeChords.map { $0.released == nil ? Int.max : $0.order }
       if due.lift == next.microseconds {
         pressReturned()
-      } else if let place = uses.min(by: { order[$0] < order[$1] }) {
-        actOnUse(place, next)
+      } else if let place = dueChords.min(by: { order[$0] < order[$1] }) {
+        actOnChord(place, next)
       } else if dueOfLocks == next.microseconds {
         tellLocks(next)
       } else if tap?.released != nil {
@@ -159,7 +159,7 @@ struct Reference {
     changes = []
     letPass(time)
     countTap()
-    endUses(unboundBy: settings, rows, time)
+    endChords(unboundBy: settings, rows, time)
     openShifts = []
     self.settings = settings
     self.rows = rows
@@ -177,7 +177,7 @@ struct Reference {
   /// The daemon ends, and the next one knows no device.
   mutating func restart() {
     inherited = awaited + inherited
-    (down, releases, openUses, openShifts, tap) = ([:], [:], [], [], nil)
+    (down, releases, activeChords, openShifts, tap) = ([:], [:], [], [], nil)
     (lifts, silent, ofShortcuts) = ([], nil, [:])
     locks = ReferenceLocks(all: locks.all.mapValues { ReferenceLocks.One(state: $0.state) })
   }
@@ -226,7 +226,7 @@ struct Reference {
     case .gone(let device, let time):
       letPass(time)
       countTap()
-      endUses(on: device, time)
+      endChords(on: device, time)
       openShifts.removeAll { $0.device == device }
       lifts.removeAll { $0.device == device }
       (down[device], ofShortcuts[device]) = (nil, nil)

@@ -16,7 +16,7 @@ extension Reference {
       } else if !lifts.isEmpty {
         lift(for: key, device, stamp, isSameReport, types: Keys.characters.contains(key))
       }
-      resumeUse(key, device, stamp)
+      undoRelease(key, device, stamp)
     case .press:
       press(key, device, time, stamp, held, types, isSameReport)
     case .release:
@@ -77,7 +77,7 @@ extension Reference {
       tap = nil
       endTaps()
     }
-    endUses(pressedAgain: key, device, stamp)
+    endChords(pressedAgain: key, device, stamp)
     if !isShift, !isNothing { lift(for: key, device, stamp, isSameReport, types: isCharacter) }
     if isShift {
       pressShift(key, device, time, stamp, held)
@@ -104,7 +104,7 @@ extension Reference {
     if let place = openShifts.firstIndex(where: { $0.key == key && $0.device == device }) {
       openShifts[place].isUp = true
     }
-    releaseUses(key, device, stamp)
+    releaseChords(key, device, stamp)
     guard var over = tap, over.key == key, over.device == device else { return }
     over.released = stamp.microseconds
     tap = isWithin(settings.tapTimeout, over.pressed, stamp.microseconds) ? over : nil
@@ -118,7 +118,7 @@ extension Reference {
     return true
   }
 
-  private mutating func resumeUse(_ key: UInt16, _ device: DeviceID, _ stamp: Time) {
+  private mutating func undoRelease(_ key: UInt16, _ device: DeviceID, _ stamp: Time) {
     if tap?.key == key, tap?.device == device {
       tap?.released = nil
       letPass(stamp)
@@ -127,7 +127,7 @@ extension Reference {
     where openShifts[place].key == key && openShifts[place].device == device {
       openShifts[place].isUp = false
     }
-    resumeUses(key, device, stamp)
+    resumeChords(key, device, stamp)
   }
 
   /// Notes when a key was pressed with which Shift is part of a shortcut.

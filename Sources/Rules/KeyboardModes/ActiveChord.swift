@@ -8,7 +8,7 @@ struct TimedEvent: Hashable, Sendable {
 
 /// A press that completed a chord of one machine, while a tap, a hold, a release or the loss of its
 /// device may still send an event.
-struct OpenUse: Sendable {
+struct ActiveChord: Sendable {
   let key: DeviceKey
   /// The index of the machine in ``Settings/machines``.
   var machineIndex: Int
@@ -17,7 +17,7 @@ struct OpenUse: Sendable {
   var tapBegan: Time?
   /// When the hold is due; `nil` if there is none, or if it has been sent.
   var holdDue: Time?
-  /// Whether the key is up, and its release has not ended the use yet.
+  /// Whether the key is up, and its release has not ended this yet.
   var isReleased = false
 
   /// - Parameter pressed: when the key went down; `nil` if that is unknown.
@@ -26,8 +26,8 @@ struct OpenUse: Sendable {
     holdDue = events.hold == nil ? nil : pressed?.advanced(by: events.holdDuration)
   }
 
-  /// The events of this use that `next` binds too, to the same key with the same trigger; `nil` if
-  /// there are none. Events with the same name are the same.
+  /// The events of this chord that `next` binds too, to the same key with the same trigger; `nil`
+  /// if there are none. Events with the same name are the same.
   func keptEvents(from settings: Settings, by next: Settings) -> MachineEvents? {
     let name = settings.machines[machineIndex].name
     guard let other = next.machines.firstIndex(where: { $0.name == name }) else { return nil }
