@@ -33,7 +33,7 @@ struct ControllerTests {
     #expect(KeyCode(-1) == nil)
   }
 
-  @Test("all codes take an open Shift back but characters, Shift, AltGr and what is no key")
+  @Test("all codes take a revocable Shift back but characters, Shift, AltGr and what is no key")
   func inertCodes() throws {
     let ranges: [ClosedRange<UInt16>] = [
       100...100, 0x100...0x10f, 0x118...0x15f, 0x220...0x223, 0x2c0...0x2e7,
@@ -53,7 +53,7 @@ struct ControllerTests {
       tap.handle(.key(second, KeyEvent(time: tap.time, key: code, action: .press)))
       try tap.play("LEFTSHIFT- 1 pass")
       #expect(tap.controller.states.shift == (means || number == 100 ? "off" : "on"), "\(number)")
-      // What takes an open Shift back uses up one that is not open, if it may.
+      // What takes a revocable Shift back uses up one that is not revocable, if it may.
       for used in Settings.ShiftUse.allCases {
         var timeline = Timeline(Settings(shiftUsedBy: used))
         try timeline.play("LEFTSHIFT")

@@ -107,7 +107,7 @@ extension Controller {
     case _ where settings.bindings.boundKeys.contains(key): deciding = Modifiers.keys
     // Shift decides nothing: the key types a character with it and without it.
     case .character: deciding = Modifiers.commandKeys
-    case .navigation, .button, .other: deciding = openShifts.keys(of: device.device)
+    case .navigation, .button, .other: deciding = revocableShifts.keys(of: device.device)
     case .altGr, .inert, .bound: return []
     case .shift where settings.shiftTrigger == .always: return []
     case .shift:

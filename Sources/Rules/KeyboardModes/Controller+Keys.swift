@@ -19,7 +19,7 @@ extension Controller {
     applyWaitingShifts()
     applyWaitingReleases()
     activeChords.endTaps()
-    openShifts.removeAll()
+    revocableShifts.removeAll()
     // Another key may have been pressed and released while events were lost, so the press of Shift
     // may not be a tap.
     waitingTap.forget()
@@ -70,7 +70,7 @@ extension Controller {
     }
     switch meaning {
     case .shift:
-      openShifts.forget(key)
+      revocableShifts.forget(key)
       if !belongsToShortcut(held, at: time) { pressShift(key, at: time, wasSeen: wasSeen) }
     case .bound(let press):
       if !press.allowsAnyModifiers {
@@ -160,7 +160,7 @@ extension Controller {
   }
 
   private mutating func typeCharacter(at time: Time) {
-    openShifts.removeAll()
+    revocableShifts.removeAll()
     machines.send(.characterTyped, at: time)
   }
 
@@ -171,13 +171,15 @@ extension Controller {
     case .tap: if wasSeen { waitingTap.press(key, at: time) }
     }
     // After a loss the order of presses is unknown, so this press cannot be taken back.
-    if settings.shiftTrigger == .press, wasSeen { openShifts.press(key, before: before, due: due) }
+    if settings.shiftTrigger == .press, wasSeen {
+      revocableShifts.press(key, before: before, due: due)
+    }
   }
 
-  /// Takes back the open presses of Shift, because a key that types no character was pressed. If
-  /// there are none, the key may use up Shift; see ``Settings/ShiftUse``.
+  /// Takes back the revocable presses of Shift, because a key that types no character was pressed.
+  /// If there are none, the key may use up Shift; see ``Settings/ShiftUse``.
   private mutating func useShift(with key: DeviceKey, at time: Time) {
-    if let back = openShifts.takeBack(with: key, at: time, keys, liftedShifts) {
+    if let back = revocableShifts.takeBack(with: key, at: time, keys, liftedShifts) {
       machines.send(.shiftUsed(returningTo: back), at: time)
     } else if settings.shiftUsedBy == .any {
       typeCharacter(at: time)

@@ -7,7 +7,7 @@
 /// press:
 ///
 /// 1. A Shift key sends `shiftPressed`, at once or as a tap (``WaitingTap``), unless it belongs to
-///    a shortcut (``OpenShifts``).
+///    a shortcut (``RevocableShifts``).
 /// 2. A bound chord sends its events to their machines, at once or later (``ActiveChords``); its
 ///    autorepeats are ignored.
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
@@ -34,7 +34,7 @@ public struct Controller: Sendable {
   var twins = TwinKeys()
   var debouncer: Debouncer
   var keys = HeldKeys()
-  var openShifts = OpenShifts()
+  var revocableShifts = RevocableShifts()
   var liftedShifts = LiftedShifts()
   var waitingTap: WaitingTap
   var activeChords: ActiveChords
@@ -146,8 +146,8 @@ public struct Controller: Sendable {
     case .opened(let device, let held):
       debouncer.remove(device)
       keys.open(device, held)
-      // The presses of these keys were not seen, so none of them is open.
-      openShifts.remove(device)
+      // The presses of these keys were not seen, so none of them is revocable.
+      revocableShifts.remove(device)
       liftedShifts.remove(device)
       for key in activeChords.adopt(held, of: device, settings) { keys.consume(key) }
     case .key(let device, let event): process(event, DeviceKey(device, event.key))
@@ -162,7 +162,7 @@ public struct Controller: Sendable {
       applyWaitingReleases(on: device)
       debouncer.remove(device)
       send(activeChords.end(on: device, at: time))
-      openShifts.remove(device)
+      revocableShifts.remove(device)
       liftedShifts.remove(device)
       keys.remove(device)
       lockLEDs.remove(device)
@@ -179,7 +179,7 @@ public struct Controller: Sendable {
         return machines.send(event, to: machineIndex, at: time)
       }
       applyWaitingShifts()
-      openShifts.removeAll()
+      revocableShifts.removeAll()
       switch event {
       case .shiftPressed: machines.send(.shiftPressed(at: time), at: time)
       case .characterTyped: machines.send(.characterTyped, at: time)
@@ -196,7 +196,7 @@ public struct Controller: Sendable {
     send(activeChords.rebind(from: settings, to: next, at: time))
     settings = next
     debouncer.interval = next.debounce
-    openShifts.removeAll()
+    revocableShifts.removeAll()
     waitingTap = WaitingTap(next)
     machines.setShiftRules(next.shift)
     // These settings were not in force when `on` was due, so `on` ends only now.
@@ -277,7 +277,7 @@ public struct Controller: Sendable {
       case .lock: updateLocks(at: nextDue.time)
       case .tap: applyWaitingShifts()
       case .shiftTimeout:
-        openShifts.removeAll()
+        revocableShifts.removeAll()
         machines.send(.timedOut, at: nextDue.time)
       case .table(let machineIndex): machines.send(.timedOut, to: machineIndex, at: nextDue.time)
       }

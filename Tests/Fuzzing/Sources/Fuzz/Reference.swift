@@ -27,7 +27,7 @@ struct Reference {
   }
 
   /// A press of Shift that may be taken back.
-  struct OpenShift {
+  struct RevocableShift {
     let device: DeviceID
     let key: UInt16
     let before: ShiftRules.State
@@ -46,7 +46,7 @@ struct Reference {
   var down: [DeviceID: [UInt16: Bool]] = [:]
   var tap: Tap?
   var releases: [DeviceID: [Release]] = [:]
-  var openShifts: [OpenShift] = []
+  var revocableShifts: [RevocableShift] = []
   var lifts: [ReferenceLift] = []
   /// The last press of a key that types no character.
   var silent: (device: DeviceID, key: UInt16, time: Int64)?
@@ -72,7 +72,8 @@ struct Reference {
   /// Whether a controller that knows the states, the releases that are awaited, and the keys that are
   /// down, knows all there is.
   var isTold: Bool {
-    tap == nil && openShifts.isEmpty && lifts.isEmpty && ofShortcuts.values.allSatisfy(\.isEmpty)
+    tap == nil && revocableShifts.isEmpty && lifts.isEmpty
+      && ofShortcuts.values.allSatisfy(\.isEmpty)
       && releases.values.allSatisfy(\.isEmpty)
       && inherited.isEmpty && activeChords.count < 2 && activeChords.allSatisfy(isTold)
       && down.allSatisfy { device, keys in
@@ -138,7 +139,7 @@ struct Reference {
       } else if tap?.released != nil {
         countTap()
       } else {
-        openShifts = []
+        revocableShifts = []
         send(.timedOut, next)
       }
     }
@@ -160,7 +161,7 @@ struct Reference {
     letPass(time)
     countTap()
     endChords(unboundBy: settings, rows, time)
-    openShifts = []
+    revocableShifts = []
     self.settings = settings
     self.rows = rows
     tap = nil
@@ -177,7 +178,7 @@ struct Reference {
   /// The daemon ends, and the next one knows no device.
   mutating func restart() {
     inherited = awaited + inherited
-    (down, releases, activeChords, openShifts, tap) = ([:], [:], [], [], nil)
+    (down, releases, activeChords, revocableShifts, tap) = ([:], [:], [], [], nil)
     (lifts, silent, ofShortcuts) = ([], nil, [:])
     locks = ReferenceLocks(all: locks.all.mapValues { ReferenceLocks.One(state: $0.state) })
   }
@@ -188,7 +189,7 @@ struct Reference {
     switch input {
     case .opened(let device, let held):
       releases[device] = nil
-      openShifts.removeAll { $0.device == device }
+      revocableShifts.removeAll { $0.device == device }
       lifts.removeAll { $0.device == device }
       for key in held {
         down[device, default: [:]][key.number] = false
@@ -209,7 +210,7 @@ struct Reference {
       countTap()
       tap = nil
       endTaps()
-      openShifts = []
+      revocableShifts = []
       let pressed = differences.filter(\.isDown).map(\.key.number)
       for difference in differences where !difference.isDown {
         handle(difference.key.number, .release, device, nil, time, isSameReport: true)
@@ -227,7 +228,7 @@ struct Reference {
       letPass(time)
       countTap()
       endChords(on: device, time)
-      openShifts.removeAll { $0.device == device }
+      revocableShifts.removeAll { $0.device == device }
       lifts.removeAll { $0.device == device }
       (down[device], ofShortcuts[device]) = (nil, nil)
       releases[device] = nil
@@ -245,7 +246,7 @@ struct Reference {
     case .client(let event, let time):
       letPass(time)
       countTap()
-      openShifts = []
+      revocableShifts = []
       switch event {
       case .shiftPressed: send(.shiftPressed(at: time), time)
       case .characterTyped: send(.characterTyped, time)
