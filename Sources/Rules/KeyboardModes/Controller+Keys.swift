@@ -82,7 +82,7 @@ extension Controller {
         if let event = one.events.press { machines.send(event, to: one.machineIndex, at: time) }
         activeChords.begin(one, key, at: time, wasSeen: wasSeen)
       }
-    case .character: typeCharacter(at: time)
+    case .character: sendCharacterTyped(at: time)
     case .navigation:
       keys.noteShortcutKey(key, at: time)
       useShift(with: key, at: time)
@@ -159,7 +159,7 @@ extension Controller {
     }
   }
 
-  private mutating func typeCharacter(at time: Time) {
+  private mutating func sendCharacterTyped(at time: Time) {
     revocableShifts.removeAll()
     machines.send(.characterTyped, at: time)
   }
@@ -182,7 +182,7 @@ extension Controller {
     if let back = revocableShifts.takeBack(with: key, at: time, keys, liftedShifts) {
       machines.send(.shiftUsed(returningTo: back), at: time)
     } else if settings.shiftUsedBy == .any {
-      typeCharacter(at: time)
+      sendCharacterTyped(at: time)
     }
   }
 
@@ -204,7 +204,7 @@ extension Controller {
       return
     }
     applyWaitingShifts()
-    typeCharacter(at: time)
+    sendCharacterTyped(at: time)
   }
 
   /// Whether Shift belongs to a shortcut if it is pressed while these modifiers are held.
