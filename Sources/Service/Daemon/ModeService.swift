@@ -88,7 +88,7 @@ final class ModeService {
   /// Shows the states on the LEDs of these rules from now on.
   func show(_ rules: LEDRules) {
     ledRules = rules
-    ledsOn = rules.on(in: engine.states)
+    ledsOn = rules.ledsOn(in: engine.states)
     source.show(LEDCommand(ledsOn, of: rules.used))
   }
 
@@ -97,7 +97,9 @@ final class ModeService {
     // Clients come first: the alarm and the LEDs can wait a little.
     if hasNews { publisher.publish() }
     setAlarm()
-    if hasNews, !ledRules.used.isEmpty, ledRules.on(in: engine.states) != ledsOn { show(ledRules) }
+    if hasNews, !ledRules.used.isEmpty, ledRules.ledsOn(in: engine.states) != ledsOn {
+      show(ledRules)
+    }
   }
 
   /// Sets the alarm if its time has changed: setting it takes longer than processing most keys.
