@@ -253,8 +253,8 @@ public struct Controller: Sendable {
   private mutating func prepareForInput(at time: Time) {
     passTime(to: time)
     if lockLEDs.hasUnsentReports { updateLocks(at: time) }
-    if machines.hasUndatedStates { machines.dateUndatedStates(at: time) }
-    if keys.hasUndatedKeys { keys.dateUndatedKeys(at: time) }
+    if machines.lacksEntryTimes { machines.fillInEntryTimes(at: time) }
+    if keys.lacksShortcutKeyTimes { keys.fillInShortcutKeyTimes(at: time) }
   }
 
   /// Performs all that is due by `time`. Inlined, because for most events nothing can be due. A

@@ -52,8 +52,8 @@ struct HeldKeys: Sendable {
   /// A key found down at opening has no time until the next input.
   private var shortcutKeyTimes: [(key: DeviceKey, time: Time?)] = []
 
-  /// Whether a cursor key or button may have no time yet. ``dateUndatedKeys(at:)`` sets the time.
-  private(set) var hasUndatedKeys = false
+  /// Whether a cursor key or button may have no time yet. ``fillInShortcutKeyTimes(at:)`` sets the time.
+  private(set) var lacksShortcutKeyTimes = false
 
   /// Opens `device` while these keys are down. Their presses were not seen.
   mutating func open(_ device: DeviceID, _ held: [KeyCode]) {
@@ -71,7 +71,7 @@ struct HeldKeys: Sendable {
     else { return }
     shortcutKeyTimes.removeAll { $0.key == key }
     shortcutKeyTimes.append((key, time))
-    hasUndatedKeys = hasUndatedKeys || time == nil
+    lacksShortcutKeyTimes = lacksShortcutKeyTimes || time == nil
   }
 
   /// Notes a repeat of `key`, unless its press completed only chords of `Any+`.
@@ -82,8 +82,8 @@ struct HeldKeys: Sendable {
   }
 
   /// Gives the keys without a time the time of the first input after their device was opened.
-  mutating func dateUndatedKeys(at time: Time) {
-    hasUndatedKeys = false
+  mutating func fillInShortcutKeyTimes(at time: Time) {
+    lacksShortcutKeyTimes = false
     for index in shortcutKeyTimes.indices where shortcutKeyTimes[index].time == nil {
       shortcutKeyTimes[index].time = time
     }

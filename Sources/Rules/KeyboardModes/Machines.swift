@@ -5,7 +5,7 @@ struct Machines: Sendable {
   /// A machine whose rules are a table.
   private struct Table: Sendable {
     var machine: StateMachine<CompiledTable>
-    /// When the state was entered; `nil` for an initial state until ``dateUndatedStates(at:)``.
+    /// When the state was entered; `nil` for an initial state until ``fillInEntryTimes(at:)``.
     private(set) var entered: Time?
     /// When the timeout of the present state is due; `nil` if the state has none.
     private(set) var due: Time?
@@ -41,7 +41,7 @@ struct Machines: Sendable {
   private var tablesHaveTimeouts: Bool
 
   /// Whether an initial state may still lack the time at which it was entered.
-  private(set) var hasUndatedStates = true
+  private(set) var lacksEntryTimes = true
 
   init(_ settings: Settings) {
     shift = StateMachine(settings.shift)
@@ -128,8 +128,8 @@ struct Machines: Sendable {
   // MARK: Time and rules
 
   /// Notes that the states of tables whose time of entry is unknown were entered at `time`.
-  mutating func dateUndatedStates(at time: Time) {
-    hasUndatedStates = false
+  mutating func fillInEntryTimes(at time: Time) {
+    lacksEntryTimes = false
     for index in tables.indices where tables[index].entered == nil { tables[index].enter(at: time) }
   }
 
@@ -176,7 +176,7 @@ struct Machines: Sendable {
     states.entries = newEntries
     tables = machines.map { Table($0.table) }
     tablesHaveTimeouts = machines.contains(where: \.table.hasTimeouts)
-    hasUndatedStates = false
+    lacksEntryTimes = false
     var withoutState: [Int] = []
     for (index, entry) in entries.enumerated() {
       let table = tables[index].machine.rules
