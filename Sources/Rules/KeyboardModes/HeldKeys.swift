@@ -52,7 +52,7 @@ struct HeldKeys: Sendable {
   /// A key found down at opening has no time until the next input.
   private var shortcutKeyTimes: [(key: DeviceKey, time: Time?)] = []
 
-  /// Whether a cursor key or button may have no time yet. ``fillInShortcutKeyTimes(at:)`` sets the time.
+  /// Whether a cursor key or button may have no time yet. ``fillInShortcutKeyTimes(at:)`` sets it.
   private(set) var lacksShortcutKeyTimes = false
 
   /// Opens `device` while these keys are down. Their presses were not seen.
