@@ -5,7 +5,7 @@ import Testing
 
 @testable import Keyboards
 
-@Suite("Key presses")
+@Suite("Key lines")
 struct KeyLinesTests {
   private let device = DeviceID(order: 0)
   private let other = DeviceID(order: 1)
