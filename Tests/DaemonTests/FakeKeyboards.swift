@@ -48,7 +48,7 @@ final class FakeKeyboards: InputSource {
     return keys.filter(up.contains)
   }
 
-  func follow(_ configuration: Configuration) {
+  func apply(_ configuration: Configuration) {
     unread += found
     found = []
   }

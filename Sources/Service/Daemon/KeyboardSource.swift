@@ -76,7 +76,7 @@ final class KeyboardSource: InputSource {
     keyboards.keysUp(among: keys, on: device)
   }
 
-  func follow(_ configuration: Configuration) throws(SystemError) {
+  func apply(_ configuration: Configuration) throws(SystemError) {
     try keyboards.follow(KeyboardSource.selection(paths, configuration))
   }
 

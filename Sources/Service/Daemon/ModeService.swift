@@ -78,11 +78,11 @@ final class ModeService {
     ledRules = configuration.leds
     process(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
     show(configuration.leds)
-    // Reads the last keys of the devices that `follow` will close. `defer` reads the devices that
-    // `follow` has opened.
+    // Reads the last keys of the devices that `apply` will close. `defer` reads the devices that
+    // `apply` has opened.
     advance()
     defer { advance() }
-    try source.follow(configuration)
+    try source.apply(configuration)
   }
 
   /// Shows the states on the LEDs of these rules from now on.
