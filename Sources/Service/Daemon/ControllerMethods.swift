@@ -134,7 +134,7 @@ final class ControllerMethods {
       missed: service.publisher.missed, devices: service.source.devices.count,
       unopened: service.source.unopenedCount,
       losses: engine.losses, reloads: configuration.reloads,
-      configuration: configuration.inForce.rawValue, held: service.source.longHolds)
+      configuration: configuration.origin.rawValue, held: service.source.longHolds)
   }
 
   private func optional<Value>(

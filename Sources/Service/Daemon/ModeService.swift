@@ -78,8 +78,8 @@ final class ModeService {
     ledRules = configuration.leds
     process(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
     show(configuration.leds)
-    // Reads the last keys of the devices that `apply` will close. `defer` reads the devices that
-    // `apply` has opened.
+    // Reads the last keys of the devices that the source will close. `defer` reads the devices that
+    // it has opened.
     advance()
     defer { advance() }
     try source.apply(configuration)
