@@ -7,12 +7,12 @@ struct BindingsTests {
   @Test("an invalid chord is refused with its fault")
   func faults() throws {
     func chord(_ names: String...) throws -> Chord { try Chord(names.map(key)) }
-    #expect(throws: Chord.Fault.empty) { try chord() }
-    #expect(throws: Chord.Fault.endsInShift) { try chord("LEFTSHIFT") }
-    #expect(throws: Chord.Fault.endsInShift) { try chord("LEFTCTRL", "RIGHTSHIFT") }
-    #expect(throws: Chord.Fault.rightAltIsNotAModifier) { try chord("RIGHTALT", "V") }
-    #expect(throws: Chord.Fault.notAModifier(index: 1)) { try chord("LEFTCTRL", "B", "V") }
-    #expect(throws: Chord.Fault.modifierTwice(index: 1)) {
+    #expect(throws: ChordError.empty) { try chord() }
+    #expect(throws: ChordError.endsInShift) { try chord("LEFTSHIFT") }
+    #expect(throws: ChordError.endsInShift) { try chord("LEFTCTRL", "RIGHTSHIFT") }
+    #expect(throws: ChordError.rightAltIsNotAModifier) { try chord("RIGHTALT", "V") }
+    #expect(throws: ChordError.notAModifier(index: 1)) { try chord("LEFTCTRL", "B", "V") }
+    #expect(throws: ChordError.modifierTwice(index: 1)) {
       try chord("LEFTCTRL", "RIGHTCTRL", "V")
     }
   }

@@ -28,7 +28,7 @@ public struct CompiledTable: DrawableRules, TimedRules, Hashable {
     static let timedOut = Event(number: .max)
   }
 
-  /// A table whose states and events are names. Its initializer throws the first fault.
+  /// A table whose states and events are names. Its initializer throws the first error.
   public typealias NamedTable = TransitionTable<String, String>
   /// The next state for one event in one state, by name.
   public typealias Row = NamedTable.Row

@@ -118,7 +118,7 @@ struct RoleTests {
     await role.send(.clickRunButton)
     await role.send(.clickWalkButton)  // it has no row yet
     try await role.add(.init(.run, .clickWalkButton, .walk)) { saying.yield("walking") }
-    await #expect(throws: SharedRole.Rows.Fault.self) {
+    await #expect(throws: SharedRole.Rows.TableError.self) {
       try await role.add(.init(.run, .clickWalkButton, .run)) {}
     }
     await withTaskGroup(of: Void.self) { tasks in

@@ -63,10 +63,10 @@ struct EntryReader: ~Copyable {
   private mutating func interpret(
     _ part: InputReader.Part, _ parser: inout some EntryParser
   ) throws(RecordingError) -> Controller.Input? {
-    do throws(LineFault) {
+    do throws(LineError) {
       // Even if the part can be parsed, the end of its last number may be missing.
       guard part.isComplete || isRemark(part) else {
-        throw LineFault("the recording is cut off here")
+        throw LineError("the recording is cut off here")
       }
       guard let entry = try parser.parse(part.bytes) else { return nil }
       return try interpreter.interpret(entry)
@@ -92,7 +92,7 @@ struct EntryReader: ~Copyable {
 
   @inline(never)
   private mutating func skip(
-    _ error: LineFault, of part: InputReader.Part
+    _ error: LineError, of part: InputReader.Part
   ) throws(RecordingError) {
     // A terminal shows `^C` where Ctrl+C has ended the tool.
     if recordSize == nil, part.bytes.equals("^C") { return }
