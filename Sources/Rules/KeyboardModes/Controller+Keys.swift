@@ -77,7 +77,7 @@ extension Controller {
         keys.noteShortcutKey(key, at: time)
         useShift(with: key, at: time)
       }
-      keys.consume(key)
+      keys.noteChord(completedBy: key)
       for one in press.machineEvents {
         if let event = one.events.press { machines.send(event, to: one.machineIndex, at: time) }
         activeChords.begin(one, key, at: time, wasSeen: wasSeen)
@@ -200,9 +200,9 @@ extension Controller {
 
   private mutating func `repeat`(_ key: DeviceKey, at time: Time) {
     keys.noteRepeat(key, at: time)
-    guard !keys.isConsumed(key), key.code.typesCharacter(with: keys.modifiers(without: key)) else {
-      return
-    }
+    guard !keys.hasCompletedChord(key),
+      key.code.typesCharacter(with: keys.modifiers(without: key))
+    else { return }
     applyWaitingShifts()
     sendCharacterTyped(at: time)
   }

@@ -149,7 +149,7 @@ public struct Controller: Sendable {
       // The presses of these keys were not seen, so none of them is revocable.
       revocableShifts.remove(device)
       liftedShifts.remove(device)
-      for key in activeChords.adopt(held, of: device, settings) { keys.consume(key) }
+      for key in activeChords.adopt(held, of: device, settings) { keys.noteChord(completedBy: key) }
     case .key(let device, let event): process(event, DeviceKey(device, event.key))
     case .missedRelease(let device, let key, let time):
       release(DeviceKey(device, key), at: time, inFrame: false)
@@ -271,7 +271,7 @@ public struct Controller: Sendable {
   private mutating func performDue(by time: Time) {
     while let nextDue, nextDue.time <= time {
       switch nextDue.kind {
-      case .liftedShift: applyShiftsPressedAgain()
+      case .shiftPressedAgain: applyShiftsPressedAgain()
       case .release: if let release = debouncer.popWaitingRelease() { endChords(by: release) }
       case .hold: send(activeChords.takeDueHold())
       case .lock: updateLocks(at: nextDue.time)
@@ -285,7 +285,7 @@ public struct Controller: Sendable {
   }
 
   private enum Due {
-    case liftedShift, release, hold, lock, tap, shiftTimeout
+    case shiftPressedAgain, release, hold, lock, tap, shiftTimeout
     case table(Int)
   }
 
@@ -297,7 +297,7 @@ public struct Controller: Sendable {
     func consider(_ time: Time?, _ kind: Due) {
       if let time, first.map({ time < $0.time }) ?? true { first = (time, kind) }
     }
-    consider(liftedShifts.due, .liftedShift)
+    consider(liftedShifts.due, .shiftPressedAgain)
     consider(debouncer.due, .release)
     if let hold = activeChords.holdDue {
       // A release that waits for a possible bounce counts before a hold that was due after it.
