@@ -48,7 +48,8 @@ final class StateStoreTests {
       state: StateMessage(
         instance: instance, time: Time(microseconds: sequence * 1000), states: states,
         shiftTrigger: .tap),
-      shift: shift, shiftFound: shift == .on(since: nil) ? Time(microseconds: sequence + 7) : nil,
+      shift: shift,
+      shiftFoundTime: shift == .on(since: nil) ? Time(microseconds: sequence + 7) : nil,
       awaitedReleases: releases, changes: changes)
   }
 

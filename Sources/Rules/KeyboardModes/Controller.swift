@@ -81,7 +81,7 @@ public struct Controller: Sendable {
   /// A snapshot from which another controller can continue.
   public var snapshot: Snapshot {
     Snapshot(
-      states: states, shift: machines.shiftState, shiftFound: machines.shiftFound,
+      states: states, shift: machines.shiftState, shiftFoundTime: machines.shiftFoundTime,
       awaitedReleases: activeChords.awaitedReleases(in: settings))
   }
 

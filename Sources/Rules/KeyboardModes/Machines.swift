@@ -23,7 +23,7 @@ struct Machines: Sendable {
   private var shift: StateMachine<ShiftRules>
   private var tables: [Table]
   /// When the last press of Shift with an unknown time was found.
-  private var lastShiftFound: Time?
+  private var lastShiftFoundTime: Time?
 
   /// The states of Shift, of the machines in the order of ``Settings/machines``, and of the locks.
   private(set) var states: States
@@ -57,7 +57,7 @@ struct Machines: Sendable {
   var shiftState: ShiftRules.State { shift.state }
 
   /// When the press that began `on` was found, if its own time is unknown; otherwise `nil`.
-  var shiftFound: Time? { shift.state == .on(since: nil) ? lastShiftFound : nil }
+  var shiftFoundTime: Time? { shift.state == .on(since: nil) ? lastShiftFoundTime : nil }
 
   /// Whether Shift or a table has a timeout.
   var hasTimeout: Bool { shift.rules.timeout != nil || tablesHaveTimeouts }
@@ -65,7 +65,7 @@ struct Machines: Sendable {
   /// When `on` ends if no key uses it up; `nil` in other states, or without a timeout.
   var shiftDue: Time? {
     guard case .on(let since) = shift.state, let timeout = shift.rules.timeout else { return nil }
-    return (since ?? lastShiftFound)?.advanced(by: timeout)
+    return (since ?? lastShiftFoundTime)?.advanced(by: timeout)
   }
 
   /// When the first timeout of a table is due, and the index of its machine. At equal times, the
@@ -87,7 +87,7 @@ struct Machines: Sendable {
 
   mutating func send(_ event: ShiftRules.Event, at time: Time) {
     guard let step = shift.send(event) else { return }
-    if case .shiftPressed(nil) = event { lastShiftFound = time }
+    if case .shiftPressed(nil) = event { lastShiftFoundTime = time }
     // A new time of the press belongs in the snapshot, but the state has not changed.
     guard step.from.name != step.to.name else { return revision += 1 }
     add(.shift, step.from.name, step.to.name, event.name, at: time)
@@ -137,7 +137,7 @@ struct Machines: Sendable {
   /// snapshot. ``setTables(_:from:at:notBefore:)`` takes over the states of the tables.
   mutating func resume(_ snapshot: Controller.Snapshot) {
     shift = StateMachine(shift.rules, in: snapshot.shift)
-    lastShiftFound = snapshot.shiftFound ?? snapshot.states.since(.shift)
+    lastShiftFoundTime = snapshot.shiftFoundTime ?? snapshot.states.since(.shift)
     states.sequence = snapshot.states.sequence
     for index in states.entries.indices {
       let machine = states.entries[index].machine

@@ -55,16 +55,16 @@ extension Controller {
     /// The state of the Shift machine with its payload; ``states`` has only its name.
     public let shift: ShiftRules.State
     /// When the press that began `on` was found, if its own time is unknown; otherwise `nil`.
-    public let shiftFound: Time?
+    public let shiftFoundTime: Time?
     /// The releases that will send an event.
     public let awaitedReleases: [AwaitedRelease]
 
     /// A snapshot of these states; `shift` must be the state that `states` has for Shift.
     public init(
-      states: States, shift: ShiftRules.State, shiftFound: Time? = nil,
+      states: States, shift: ShiftRules.State, shiftFoundTime: Time? = nil,
       awaitedReleases: [AwaitedRelease] = []
     ) {
-      (self.states, self.shift, self.shiftFound) = (states, shift, shiftFound)
+      (self.states, self.shift, self.shiftFoundTime) = (states, shift, shiftFoundTime)
       self.awaitedReleases = awaitedReleases
     }
   }

@@ -13,16 +13,16 @@ final class StateStore {
     let state: StateMessage
     /// The state of the Shift machine; ``state`` has only the name of this state.
     let shift: ShiftRules.State
-    /// See ``Controller/Snapshot/shiftFound``.
-    let shiftFound: Time?
+    /// See ``Controller/Snapshot/shiftFoundTime``.
+    let shiftFoundTime: Time?
     let awaitedReleases: [AwaitedRelease]
     /// The last changes, in order: a daemon may be killed before it has sent them.
     let changes: [Change]
 
     var snapshot: Controller.Snapshot {
       Controller.Snapshot(
-        states: state.states, shift: shift, shiftFound: shiftFound, awaitedReleases: awaitedReleases
-      )
+        states: state.states, shift: shift, shiftFoundTime: shiftFoundTime,
+        awaitedReleases: awaitedReleases)
     }
   }
 
@@ -57,7 +57,7 @@ final class StateStore {
     bytes.appendJSON { json in
       json.object { json in
         if case .on(let since) = snapshot.shift { json.member("pressed", since) }
-        if let found = snapshot.shiftFound { json.member("found", found) }
+        if let found = snapshot.shiftFoundTime { json.member("found", found) }
         json.name("awaitedReleases")
         json.open("[")
         var keys: Set<KeyCode> = []
@@ -98,7 +98,8 @@ extension StateStore.Contents {
     let last = state.states.sequence
     guard zip(changes.reversed(), 0...).allSatisfy({ $0.sequence == last - $1 }) else { return nil }
     self.init(
-      state: state, shift: shift, shiftFound: json["found"]?.integer.map(Time.init(microseconds:)),
+      state: state, shift: shift,
+      shiftFoundTime: json["found"]?.integer.map(Time.init(microseconds:)),
       awaitedReleases: releases, changes: changes)
   }
 }

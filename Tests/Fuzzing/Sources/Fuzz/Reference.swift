@@ -60,7 +60,7 @@ struct Reference {
   var inherited: [(key: UInt16, event: String)] = []
   var locks = ReferenceLocks()
   /// When a press of Shift was found whose time is unknown.
-  private var shiftFound: Int64 = 0
+  private var shiftFoundTime: Int64 = 0
   var changes: [Change] = []
 
   init(_ settings: Settings, _ rows: [Row]) {
@@ -94,7 +94,7 @@ struct Reference {
   /// When an unused `on` times out; `nil` if it does not, or if Shift is not `on`.
   var endOfShift: Int64? {
     guard case .on(let pressed) = shift else { return nil }
-    return later(pressed?.microseconds ?? shiftFound, settings.shift.timeout)
+    return later(pressed?.microseconds ?? shiftFoundTime, settings.shift.timeout)
   }
 
   func later(_ time: Int64?, _ interval: Duration?) -> Int64? {
@@ -277,7 +277,7 @@ struct Reference {
 
   mutating func send(_ event: ShiftRules.Event, _ time: Time) {
     guard let next = settings.shift.next(shift, on: event) else { return }
-    if case .shiftPressed(nil) = event { shiftFound = time.microseconds }
+    if case .shiftPressed(nil) = event { shiftFoundTime = time.microseconds }
     if shift.name != next.name {
       add(.shift, shift.name, next.name, event.name, time)
     }
