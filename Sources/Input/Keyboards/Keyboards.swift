@@ -82,7 +82,7 @@ public final class Keyboards {
     /// Asks for the lock LEDs some time after a press of a lock key.
     let ledTimer: EventSource
     /// Sets `ledTimer` after a switch of consoles.
-    let consoles: ConsoleWatch?
+    let consoles: ConsoleMonitor?
     var finder: DeviceFinder?
   }
 
@@ -121,7 +121,7 @@ public final class Keyboards {
       ledDelayHasPassed()
       ready()
     }
-    let consoles = try? ConsoleWatch(loop) { [unowned self] in askForLEDsSoon() }
+    let consoles = try? ConsoleMonitor(loop) { [unowned self] in askForLEDsSoon() }
     // Unowned: the keyboards own the finder, so they outlive every call.
     let finder = try DeviceFinder(loop, in: paths) { [unowned self] in
       // Opening devices may take long, so the keys that were pressed before are served first.

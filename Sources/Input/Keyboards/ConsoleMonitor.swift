@@ -3,7 +3,7 @@ import System
 
 /// Tells when another virtual terminal comes to the front. Each terminal has its own Caps Lock. The
 /// kernel switches the LEDs at once, but a keyboard reports this only with its next event.
-final class ConsoleWatch {
+final class ConsoleMonitor {
   /// A file with the name of the terminal in front.
   private let active: FileDescriptor
   private var source: EventSource?
