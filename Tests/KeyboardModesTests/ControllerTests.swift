@@ -54,7 +54,7 @@ struct ControllerTests {
       try tap.play("LEFTSHIFT- 1 pass")
       #expect(tap.controller.states.shift == (means || number == 100 ? "off" : "on"), "\(number)")
       // What takes a revocable Shift back uses up one that is not revocable, if it may.
-      for used in Settings.ShiftUse.allCases {
+      for used in Settings.KeysUsingShift.allCases {
         var timeline = Timeline(Settings(shiftUsedBy: used))
         try timeline.play("LEFTSHIFT")
         timeline.handle(.key(second, KeyEvent(time: timeline.time, key: code, action: .press)))

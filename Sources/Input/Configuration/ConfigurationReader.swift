@@ -132,8 +132,8 @@ struct ConfigurationReader {
     if let trigger: Settings.ShiftTrigger = values["trigger"].flatMap({ choice($0) }) {
       configuration.settings.shiftTrigger = trigger
     }
-    if let use: Settings.ShiftUse = values["used_by"].flatMap({ choice($0) }) {
-      configuration.settings.shiftUsedBy = use
+    if let keys: Settings.KeysUsingShift = values["used_by"].flatMap({ choice($0) }) {
+      configuration.settings.shiftUsedBy = keys
     }
   }
 

@@ -177,7 +177,7 @@ extension Controller {
   }
 
   /// Takes back the revocable presses of Shift, because a key that types no character was pressed.
-  /// If there are none, the key may use up Shift; see ``Settings/ShiftUse``.
+  /// If there are none, the key may use up Shift; see ``Settings/KeysUsingShift``.
   private mutating func useShift(with key: DeviceKey, at time: Time) {
     if let back = revocableShifts.takeBack(with: key, at: time, keys, liftedShifts) {
       machines.send(.shiftUsed(returningTo: back), at: time)

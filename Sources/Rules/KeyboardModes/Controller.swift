@@ -13,7 +13,7 @@
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
 ///    so does its autorepeat.
 /// 4. Any other key but AltGr, and a chord bound with exact modifiers, first takes back a held
-///    Shift. With no Shift held, the key sends `characterTyped` under ``Settings/ShiftUse/any``.
+///    Shift. With no Shift held, it sends `characterTyped` under ``Settings/KeysUsingShift/any``.
 ///
 /// The locks follow what the LEDs show (``LockLEDs``), not the keys.
 ///

@@ -14,7 +14,7 @@ public struct Settings: Hashable, Sendable {
   }
 
   /// Which keys use up a Shift that is on.
-  public enum ShiftUse: String, CaseIterable, Sendable {
+  public enum KeysUsingShift: String, CaseIterable, Sendable {
     /// Keys that type a character.
     case characters
     /// All keys but Shift and AltGr. Each key sends `characterTyped`, or takes back a press of
@@ -27,7 +27,7 @@ public struct Settings: Hashable, Sendable {
   /// When a press of Shift counts.
   public var shiftTrigger: ShiftTrigger
   /// Which keys use up a Shift that is on.
-  public var shiftUsedBy: ShiftUse
+  public var shiftUsedBy: KeysUsingShift
   /// A key that is down for less than this was tapped. This matters for Shift with
   /// ``ShiftTrigger/tap``, and for chords with ``ChordTrigger/tap``.
   public var tapTimeout: Duration
@@ -61,7 +61,7 @@ public struct Settings: Hashable, Sendable {
   /// - Parameter own: the user's own machines, in the order of their names.
   public init(
     shift: ShiftRules = ShiftRules(), shiftTrigger: ShiftTrigger = .press,
-    shiftUsedBy: ShiftUse = .characters, tapTimeout: Duration = .milliseconds(200),
+    shiftUsedBy: KeysUsingShift = .characters, tapTimeout: Duration = .milliseconds(200),
     keyboard: CompiledTable = .shipped, machines own: [TableMachine] = [],
     bindings: Bindings = .default,
     debounce: Duration = .zero, pointers: Bool = true,
