@@ -105,7 +105,7 @@ private struct Hasty: DrawableRules {
 }
 
 @Suite("Rows that act")
-struct ActingRowTests {
+struct RowWithCallbacksTests {
   private typealias TableError = TransitionTable<String, String>.TableError
 
   @Test("the rows of a table carry their own actions")
