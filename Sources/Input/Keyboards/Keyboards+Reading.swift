@@ -61,7 +61,7 @@ extension Keyboards {
     batch.reached = limit
     batch.noInputBefore = Time(microseconds: limit.microseconds - Self.maxLateness)
     // Events in `waiting` or in libevdev's queue do not make a descriptor readable.
-    if !waiting.isEmpty || mayHaveUnread { watch?.continuation.callSoon() }
+    if !waiting.isEmpty || mayHaveUnread { eventSources?.continuation.callSoon() }
   }
 
   /// Reads all devices that have something to read.
@@ -72,7 +72,7 @@ extension Keyboards {
     var ended: [Ended] = []
     // A single device is read without asking whether it is ready.
     let isAlone = followed.count == 1
-    if !isAlone { watch?.loop.findReady() }
+    if !isAlone { eventSources?.loop.findReady() }
     mayHaveUnread = false
     for index in followed.indices
     where isAlone || followed[index].mayHaveUnread || isReady(followed[index].device) {
@@ -129,11 +129,11 @@ extension Keyboards {
 
   private func askForLEDs(after delay: Int64) {
     ledDelay = delay
-    watch?.ledTimer.set(at: UInt64(clamping: Self.now.microseconds + delay))
+    eventSources?.ledTimer.set(at: UInt64(clamping: Self.now.microseconds + delay))
   }
 
   private func isReady(_ device: InputDevice) -> Bool {
-    watch?.loop.isReady(device.descriptor) ?? true
+    eventSources?.loop.isReady(device.descriptor) ?? true
   }
 
   private func read(at index: Int, after past: Time) -> Outcome {
