@@ -181,7 +181,7 @@ struct KeyLinesTests {
       device, lost, at: Time(microseconds: 30_000))
     #expect(lines.handle(Batch([synchronized])) { _, _ in [] } == [])
     let last = lines.handle(Batch(try inputs("F7*@40000"))) { _, _ in [] }
-    #expect(last == [PressedKey(device: other, text: "F7, free")])
+    #expect(last == [KeyLine(device: other, text: "F7, free")])
     #expect(lines.handle(Batch([.gone(device, at: Time(microseconds: 0))])) { _, _ in [] } == [])
   }
 }

@@ -17,7 +17,7 @@ struct ActiveChord: Sendable {
   var tapBegan: Time?
   /// When the hold is due; `nil` if there is none, or if it has been sent.
   var holdDue: Time?
-  /// Whether the key is up, and its release has not ended this yet.
+  /// Whether the key is up, and its release has not ended the chord yet.
   var isReleased = false
 
   /// - Parameter pressed: when the key went down; `nil` if that is unknown.
