@@ -9,8 +9,8 @@
 /// The event of a release is not lost. It is sent when the key goes up or is found up, when the
 /// device goes away, and when new settings unbind the event. If the daemon ends, the next daemon
 /// sends it for up to six keys (``Controller/Snapshot``), if the machine has the event. While a
-/// chord is active, ``Controller/handle(_:keysUp:beforeEach:)`` asks the kernel now and then whether
-/// the key is up, because the grab of another program hides a release.
+/// chord is active, ``Controller/handle(_:keysUp:beforeEach:)`` asks the kernel now and then if the
+/// key is up, because the grab of another program hides a release.
 ///
 /// A chord may serve several machines. When its key goes up, all events of taps are sent first, and
 /// then all events of the release, each in the order of the machines.
