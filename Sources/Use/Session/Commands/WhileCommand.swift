@@ -8,7 +8,7 @@ public import Terminal
 ///
 /// ``CommandRules`` decide; this follows the states, reads signals, and starts and ends the
 /// command, which runs in a ``CommandUnit``.
-public final class StateCommand {
+public final class WhileCommand {
   /// How this program ends.
   public enum End: Hashable, Sendable {
     /// With the outcome of the command, which ran once.
