@@ -26,7 +26,7 @@ struct ActionParserTests {
     let bytes = Array(text.utf8)
     for cut in 0...bytes.count {
       var parser = ActionParser()
-      let actions = parser.take(bytes[..<cut]) + parser.take(bytes[cut...])
+      let actions = parser.parse(bytes[..<cut]) + parser.parse(bytes[cut...])
       #expect(actions == expected, "\(cut)")
       #expect(!parser.isInside)
     }
@@ -42,7 +42,7 @@ struct ActionParserTests {
   func malformed(_ bytes: [UInt8]) {
     for next in ["a", "ö", "日"] {
       var parser = ActionParser()
-      let actions = parser.take(bytes + next.utf8)
+      let actions = parser.parse(bytes + next.utf8)
       #expect(actions == Self.text(next))
     }
   }
@@ -54,7 +54,7 @@ struct ActionParserTests {
     ])
   func inside(_ text: String, _ expected: Bool) {
     var parser = ActionParser()
-    _ = parser.take(text.utf8)
+    _ = parser.parse(text.utf8)
     #expect(parser.isInside == expected)
   }
 }

@@ -32,7 +32,7 @@ struct ChatTests {
   private func text(_ chat: Chat) -> String { chat.lines((10, 80)).joined(separator: "\n") }
 
   private func type(_ text: String, into chat: inout Chat) {
-    for scalar in text.unicodeScalars { _ = chat.take(.character(scalar), at: 1, rows: 10) }
+    for scalar in text.unicodeScalars { _ = chat.handle(.character(scalar), at: 1, rows: 10) }
   }
 
   private static let start = change("startTalking", to: "prepareToRecord", at: 5)
@@ -86,7 +86,7 @@ struct ChatTests {
     type("xy" + character, into: &chat)
     #expect(chat.lines((10, 80)).last == "> xy" + character)
     for expected in ["> xy", "> x", "> ", "> "] {
-      _ = chat.take(.backspace, at: 1, rows: 10)
+      _ = chat.handle(.backspace, at: 1, rows: 10)
       #expect(chat.lines((10, 80)).last == expected)
     }
   }
@@ -108,7 +108,7 @@ struct ChatTests {
           #expect(keyboard != "editingText" || lines.last.map { $0.width < columns } == true)
         }
       }
-      if number > 0 { _ = chat.take(.enter, at: 1, rows: 10) }
+      if number > 0 { _ = chat.handle(.enter, at: 1, rows: 10) }
       type(String(repeating: "日本語 öäü 😀", count: number * 3 + 1), into: &chat)
     }
   }

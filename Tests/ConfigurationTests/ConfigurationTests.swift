@@ -74,7 +74,7 @@ struct ConfigurationTests {
       """
     ).settings
     let table = settings.keyboard
-    let shipped = StateTable.standard
+    let shipped = CompiledTable.shipped
     #expect(table.stateNames == shipped.stateNames + ["showingStickers"])
     #expect(table.eventNames == shipped.eventNames + ["clickStickerButton"])
     #expect(table.name(of: table.initial) == "prepareToEditText")
@@ -96,7 +96,7 @@ struct ConfigurationTests {
   func beginsElsewhere() throws {
     let table = try read("keyboard: { table: { initial: editingText } }").settings.keyboard
     #expect(table.name(of: table.initial) == "editingText")
-    #expect(table.rows == StateTable.standard.rows)
+    #expect(table.rows == CompiledTable.shipped.rows)
     #expect(try read("keyboard: { table: {} }") == Configuration())
   }
 
@@ -270,17 +270,17 @@ struct ConfigurationTests {
     for held in [nil, "KEY_LEFTSHIFT", "KEY_LEFTCTRL", "KEY_RIGHTALT", "KEY_HOME"] {
       var controller = Controller(settings: settings)
       var time = Time(microseconds: 0)
-      func take(_ key: KeyCode, _ action: KeyEvent.Action) -> [String] {
+      func handle(_ key: KeyCode, _ action: KeyEvent.Action) -> [String] {
         time = Time(microseconds: time.microseconds + 1)
-        return controller.take(.key(device, KeyEvent(time: time, key: key, action: action)))
+        return controller.handle(.key(device, KeyEvent(time: time, key: key, action: action)))
           .map { "\($0.machine) \($0.to)" }
       }
-      if let held { _ = take(try #require(KeyCode(name: held)), .press) }
+      if let held { _ = handle(try #require(KeyCode(name: held)), .press) }
       let before = controller.states
-      #expect(take(talkKey, .press) == ["talk talking"])
-      #expect(take(talkKey, .autorepeat) == [])
-      #expect(take(talkKey, .release) == ["talk trailing"], "a brush latches nothing")
-      for machine in Machine.shipped { #expect(controller.states[machine] == before[machine]) }
+      #expect(handle(talkKey, .press) == ["talk talking"])
+      #expect(handle(talkKey, .autorepeat) == [])
+      #expect(handle(talkKey, .release) == ["talk trailing"], "a brush latches nothing")
+      for machine in MachineName.shipped { #expect(controller.states[machine] == before[machine]) }
     }
   }
 
@@ -304,7 +304,7 @@ struct ConfigurationTests {
     let (bindings, table) = (settings.bindings, settings.keyboard)
     func uses(_ keys: String...) throws -> [String] {
       let chord = try Chord(keys.map { try #require(KeyCode(name: $0)) })
-      return (bindings[chord]?.withTimings ?? []).map { "\(table.name(ofEvent: $0)): \($1)" }
+      return (bindings[chord]?.withTriggers ?? []).map { "\(table.name(ofEvent: $0)): \($1)" }
     }
     #expect(
       try uses("KEY_F9") == [
@@ -340,7 +340,7 @@ struct ConfigurationTests {
     // The default of tap_timeout takes effect only with the trigger tap.
     let tap = block.replacing("trigger: press", with: "trigger: tap")
     #expect(try read(tap) == read("shift: {trigger: tap}"))
-    for event in StateTable.standard.eventNames { #expect(block.contains("\(event): [")) }
+    for event in CompiledTable.shipped.eventNames { #expect(block.contains("\(event): [")) }
     #expect(block.contains("threshold: 500ms"))
   }
 

@@ -39,7 +39,7 @@ final class FakeKeyboards: InputSource {
     unread = []
   }
 
-  func bootTime(settling time: Time) -> Int64 { origin + time.microseconds }
+  func bootTime(reaching time: Time) -> Int64 { origin + time.microseconds }
 
   var devices: [DeviceMessage] { [] }
 
@@ -48,7 +48,7 @@ final class FakeKeyboards: InputSource {
     return keys.filter(up.contains)
   }
 
-  func follow(_ configuration: Configuration) {
+  func apply(_ configuration: Configuration) {
     unread += found
     found = []
   }

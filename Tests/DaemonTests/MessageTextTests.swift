@@ -62,7 +62,7 @@ struct MessageTextTests {
     ])
   func change(_ from: String, _ to: String, _ event: String) throws {
     for (machine, number) in zip(
-      Machine.shipped + Machine.shipped, [1, .max, .min, -999] as [Int64])
+      MachineName.shipped + MachineName.shipped, [1, .max, .min, -999] as [Int64])
     {
       let change = Change(
         sequence: number, time: Time(microseconds: number), machine: machine, from: from, to: to,

@@ -30,17 +30,17 @@ struct ModeServiceTests {
   func released() throws {
     let keyboards = FakeKeyboards()
     let service = TestService(Settings(), keyboards)
-    service.take([
+    service.handle([
       try input(first, 0, shift, .press), try input(first, 0, shift, .release),
       try input(second, 1, ctrl, .press),
     ])
-    service.take([try input(first, 700, c, .press)])
+    service.handle([try input(first, 700, c, .press)])
     #expect(service.controller.states.shift == "on", "the kernel says that Ctrl is down")
     keyboards.up = [try #require(KeyCode(ctrl))]
-    service.take([try input(first, 800, c, .press)])
+    service.handle([try input(first, 800, c, .press)])
     #expect(service.controller.states.shift == "off")
     #expect(keyboards.asked == 2)
-    service.take([try input(first, 900, c, .press)])
+    service.handle([try input(first, 900, c, .press)])
     #expect(keyboards.asked == 2, "nothing is held any more")
   }
 }
@@ -56,12 +56,12 @@ struct ModeServiceTimeTests {
     let keyboards = FakeKeyboards()
     let service = TestService(settings, keyboards)
     service.service.advance()
-    service.take([try input(first, 0, 30, .press)])
+    service.handle([try input(first, 0, 30, .press)])
     #expect(service.wakeTime == nil)
-    service.take([try input(first, 10, 42, .press)])
-    service.take([try input(first, 20, 42, .release)])
+    service.handle([try input(first, 10, 42, .press)])
+    service.handle([try input(first, 20, 42, .release)])
     #expect(service.wakeTime == at(3010))
-    service.take([try input(first, 30, 30, .press)])
+    service.handle([try input(first, 30, 30, .press)])
     #expect(service.wakeTime == nil)
   }
 
@@ -72,10 +72,10 @@ struct ModeServiceTimeTests {
       keyboards.canFindKeysUp = canFindKeysUp
       let f9 = try #require(KeyCode(67))
       var bindings = Bindings()
-      let event = try #require(StateTable.standard.event(named: "tapBlankArea"))
+      let event = try #require(CompiledTable.shipped.event(named: "tapBlankArea"))
       _ = bindings.bind(try Chord([f9]), .release, to: event)
       let service = TestService(Settings(bindings: bindings), keyboards)
-      service.take([try input(first, 0, 67, .press)])
+      service.handle([try input(first, 0, 67, .press)])
       #expect(service.wakeTime == due)
     }
   }
@@ -86,7 +86,7 @@ struct ModeServiceTimeTests {
     let keyboards = FakeKeyboards()
     let service = TestService(Settings(shiftTrigger: .tap, debounce: .milliseconds(30)), keyboards)
     #expect(try service.trigger("tapTextField"))
-    service.take([try input(first, 0, 42, .press), try input(first, 20, 42, .release)])
+    service.handle([try input(first, 0, 42, .press), try input(first, 20, 42, .release)])
     keyboards.now = at(40)
     #expect(try !service.trigger("tapTextField"))
     #expect(service.controller.states.shift == "on")
@@ -99,7 +99,7 @@ struct ModeServiceTimeTests {
     let keyboards = FakeKeyboards()
     let service = TestService(settings, keyboards)
     var position = SubscriberPosition(sequence: 0)
-    service.take([try input(first, 0, 42, .press)])
+    service.handle([try input(first, 0, 42, .press)])
     #expect(service.publisher.next(for: &position) != nil)
     keyboards.now = Time(microseconds: 2_999_999)
     service.awake()
@@ -126,14 +126,14 @@ struct ModeServiceTimeTests {
     }
     // Shift is on, which times out now, and then is used.
     keyboards.origin = microsecondsSinceBoot() - 3_000_000
-    service.take([try input(first, 0, 42, .press)])
-    service.take([try input(first, 10, 30, .press)])
+    service.handle([try input(first, 0, 42, .press)])
+    service.handle([try input(first, 10, 30, .press)])
     #expect(service.wakeTime == nil)
     let reads = keyboards.reads
     while try loop.runOnce() {}
     #expect(keyboards.reads == reads)
     // The same deadline comes an hour earlier.
-    service.take([try input(first, 0, 42, .press)])
+    service.handle([try input(first, 0, 42, .press)])
     keyboards.origin += 3_600_000_000
     service.service.advance()
     #expect(service.wakeTime == at(3000))
@@ -154,10 +154,10 @@ struct ModeServiceTimeTests {
   func uptime() throws {
     let keyboards = FakeKeyboards()
     var clock: Int64 = 7
-    let methods = TestService(settings, keyboards).methods(sinceBoot: { clock })
+    let handler = TestService(settings, keyboards).callHandler(sinceBoot: { clock })
     keyboards.now = at(90_000)
     clock = 5_000_007
-    let statistics = methods.statistics(clients: 0)
+    let statistics = handler.statistics(clients: 0)
     #expect(statistics.started == Time(microseconds: 7))
     #expect(statistics.time == Time(microseconds: 5_000_007))
   }
@@ -170,7 +170,7 @@ struct ModeServiceTimeTests {
     keyboards.reached = at(4000)
     try service.trigger("shiftPressed")
     #expect(service.controller.states.shiftSince == at(4000))
-    service.take([try input(first, 4200, 42, .press)])
+    service.handle([try input(first, 4200, 42, .press)])
     #expect(service.controller.states.shift == "capsLock")
     #expect(service.controller.states.shiftSince == Time(microseconds: 4_200_000))
   }
@@ -179,7 +179,7 @@ struct ModeServiceTimeTests {
   func late() throws {
     let keyboards = FakeKeyboards()
     let service = TestService(settings, keyboards)
-    service.take([try input(first, 0, 42, .press)])
+    service.handle([try input(first, 0, 42, .press)])
     keyboards.now = at(3500)
     let character = try input(first, 2999, 30, .press)
     keyboards.unread = [character]
@@ -191,7 +191,7 @@ struct ModeServiceTimeTests {
   func reload() throws {
     let keyboards = FakeKeyboards()
     let service = TestService(Settings(), keyboards)
-    service.take([try input(first, 0, 42, .press)])
+    service.handle([try input(first, 0, 42, .press)])
     keyboards.now = at(1000)
     for (timeout, time) in [(3, at(3000)), (2, at(2000)), (nil, nil)] as [(Int?, Time?)] {
       try service.apply(Settings(shift: ShiftRules(timeout: timeout.map { .seconds($0) })))
@@ -255,22 +255,22 @@ struct ModeServiceLEDTests {
     let both: LEDs = [capsLock, misc]
     var expected = [LEDCommand([], of: both)]
     #expect(keyboards.leds == expected, "those of states that nothing is in yet are off")
-    service.take([try input(first, 0, shift, .press), try input(first, 10, shift, .release)])
-    service.take([try input(first, 20, a, .press), try input(first, 30, a, .release)])
+    service.handle([try input(first, 0, shift, .press), try input(first, 10, shift, .release)])
+    service.handle([try input(first, 20, a, .press), try input(first, 30, a, .release)])
     #expect(service.controller.states.sequence == 2)
     #expect(keyboards.leds == expected, "no LED shows on")
-    service.take([
+    service.handle([
       try input(first, 40, shift, .press), try input(first, 44, shift, .release),
       try input(first, 50, shift, .press), try input(first, 54, shift, .release),
     ])
     expected.append(LEDCommand(capsLock, of: both))
     #expect(keyboards.leds == expected)
-    service.take([try input(first, 60, insert, .press)])
+    service.handle([try input(first, 60, insert, .press)])
     expected.append(LEDCommand(both, of: both))
     #expect(keyboards.leds == expected)
-    service.take([try input(first, 70, a, .press), try input(first, 80, insert, .release)])
+    service.handle([try input(first, 70, a, .press), try input(first, 80, insert, .release)])
     #expect(keyboards.leds == expected, "a key that changes nothing")
-    service.take([try input(first, 90, shift, .press)])
+    service.handle([try input(first, 90, shift, .press)])
     expected.append(LEDCommand(misc, of: both))
     #expect(keyboards.leds == expected)
   }
@@ -279,7 +279,7 @@ struct ModeServiceLEDTests {
   func configured() throws {
     let keyboards = FakeKeyboards()
     let service = TestService(Settings(), keyboards)
-    service.take([try input(first, 0, insert, .press)])
+    service.handle([try input(first, 0, insert, .press)])
     #expect(keyboards.leds == [], "nothing is asked of them where they tell of nothing")
     try service.apply(Settings(), LEDRules(["editingText": misc]))
     #expect(keyboards.leds == [LEDCommand(misc, of: misc)])

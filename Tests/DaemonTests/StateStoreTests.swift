@@ -48,7 +48,8 @@ final class StateStoreTests {
       state: StateMessage(
         instance: instance, time: Time(microseconds: sequence * 1000), states: states,
         shiftTrigger: .tap),
-      shift: shift, shiftFound: shift == .on(since: nil) ? Time(microseconds: sequence + 7) : nil,
+      shift: shift,
+      shiftFoundTime: shift == .on(since: nil) ? Time(microseconds: sequence + 7) : nil,
       awaitedReleases: releases, changes: changes)
   }
 
@@ -78,7 +79,7 @@ final class StateStoreTests {
     }
   }
 
-  private var longestName: String { String(repeating: "n", count: StateTable.maxNameBytes) }
+  private var longestName: String { String(repeating: "n", count: CompiledTable.maxNameBytes) }
 
   @Test("awaited releases are kept, up to six", arguments: 0...8)
   func awaitedReleases(_ count: Int) throws {
@@ -155,7 +156,7 @@ final class RestartTests {
     let event = try #require(settings.keyboard.event(named: name))
     #expect(settings.bindings.bind(try Chord([f9]), .release, to: event) == nil)
     let service = try service(settings)
-    service.take([
+    service.handle([
       .key(DeviceID(order: 0), KeyEvent(time: keyboards.now, key: f9, action: .press))
     ])
     #expect(service.controller.snapshot.awaitedReleases == [.init(key: f9, event: name)])
@@ -169,7 +170,7 @@ final class RestartTests {
     for event in ["shiftPressed", "tapTextField", "characterTyped", "clickMoreButton"] {
       let event = try #require(ClientEvent(name: event))
       let batch = Batch([.client(event, at: keyboards.now)])
-      // What the engine has taken is not published yet.
+      // What the engine has handled is not published yet.
       if first?.service.engine.process(batch) == true { changed += 1 }
       let kept = try kept()
       #expect(kept?.snapshot == first?.controller.snapshot, "kept before it is told")
@@ -208,7 +209,7 @@ final class RestartTests {
       service = try self.service(settings)
       #expect(try kept()?.changes == last)
     }
-    service.take([
+    service.handle([
       .key(DeviceID(order: 0), KeyEvent(time: keyboards.now, key: key, action: .press))
     ])
     #expect(try kept()?.snapshot.awaitedReleases.count == 1)
@@ -271,7 +272,7 @@ final class RestartTests {
     first = nil
 
     keyboards.now = Time(microseconds: 9_000_000)
-    let talking = StateTable(
+    let talking = CompiledTable(
       try .init(
         states: ["idle", "talking"], initial: "idle", events: ["talk"],
         rows: [.init("idle", "talk", "talking")]))

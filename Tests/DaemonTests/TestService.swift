@@ -24,7 +24,7 @@ struct TestService {
   var publisher: Publisher { service.publisher }
 
   /// The keyboards hand these over at once.
-  func take(_ inputs: [Controller.Input]) {
+  func handle(_ inputs: [Controller.Input]) {
     keyboards.unread += inputs
     service.advance()
   }
@@ -52,9 +52,9 @@ struct TestService {
     try service.apply(configuration)
   }
 
-  /// The methods of a daemon with this service.
-  func methods(sinceBoot: @escaping () -> Int64 = { 0 }) -> ControllerMethods {
-    ControllerMethods(service, ConfigurationFile(""), sinceBoot: sinceBoot)
+  /// The handler of a daemon with this service.
+  func callHandler(sinceBoot: @escaping () -> Int64 = { 0 }) -> CallHandler {
+    CallHandler(service, ConfigurationFile(""), sinceBoot: sinceBoot)
   }
 
   /// The complete first reply to a new subscriber.

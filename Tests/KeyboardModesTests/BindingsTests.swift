@@ -7,12 +7,12 @@ struct BindingsTests {
   @Test("an invalid chord is refused with its fault")
   func faults() throws {
     func chord(_ names: String...) throws -> Chord { try Chord(names.map(key)) }
-    #expect(throws: Chord.Fault.empty) { try chord() }
-    #expect(throws: Chord.Fault.endsInShift) { try chord("LEFTSHIFT") }
-    #expect(throws: Chord.Fault.endsInShift) { try chord("LEFTCTRL", "RIGHTSHIFT") }
-    #expect(throws: Chord.Fault.rightAltIsNotAModifier) { try chord("RIGHTALT", "V") }
-    #expect(throws: Chord.Fault.notAModifier(index: 1)) { try chord("LEFTCTRL", "B", "V") }
-    #expect(throws: Chord.Fault.modifierTwice(index: 1)) {
+    #expect(throws: ChordError.empty) { try chord() }
+    #expect(throws: ChordError.endsInShift) { try chord("LEFTSHIFT") }
+    #expect(throws: ChordError.endsInShift) { try chord("LEFTCTRL", "RIGHTSHIFT") }
+    #expect(throws: ChordError.rightAltIsNotAModifier) { try chord("RIGHTALT", "V") }
+    #expect(throws: ChordError.notAModifier(index: 1)) { try chord("LEFTCTRL", "B", "V") }
+    #expect(throws: ChordError.modifierTwice(index: 1)) {
       try chord("LEFTCTRL", "RIGHTCTRL", "V")
     }
   }
@@ -31,8 +31,8 @@ struct BindingsTests {
   func uses() throws {
     var bindings = Bindings()
     let chord = try Chord([key("F9")])
-    let uses: [Timing] = [.press, .release, .hold(.seconds(1)), .tap]
-    let events: [StateTable.Event] = [
+    let uses: [ChordTrigger] = [.press, .release, .hold(.seconds(1)), .tap]
+    let events: [CompiledTable.Event] = [
       .tapTextField, .tapBlankArea, .clickMoreButton, .clickSwitchButton,
     ]
     for (use, event) in zip(uses, events) { #expect(bindings.bind(chord, use, to: event) == nil) }
@@ -41,7 +41,7 @@ struct BindingsTests {
     }
     #expect(bindings.bind(chord, .hold(.seconds(2)), to: .tapTextField) == .clickMoreButton)
     #expect(
-      bindings[chord]?.withTimings.map(\.timing) == [.press, .tap, .hold(.seconds(1)), .release])
+      bindings[chord]?.withTriggers.map(\.trigger) == [.press, .tap, .hold(.seconds(1)), .release])
     bindings.unbind(.tapBlankArea)
     #expect(bindings[chord]?.release == nil)
     #expect(bindings[chord]?.press == .tapTextField)

@@ -22,10 +22,10 @@ struct ControllerTests {
     ]
     for number in 0...Int(KeyCode.max) {
       let key = try #require(KeyCode(number))
-      guard !key.isShift, !Bindings.standard.chords.map(\.key).contains(key) else { continue }
+      guard !key.isShift, !Bindings.default.chords.map(\.key).contains(key) else { continue }
       var timeline = Timeline()
       try timeline.play("LEFTSHIFT 600")
-      timeline.take(.key(first, KeyEvent(time: timeline.time, key: key, action: .press)))
+      timeline.handle(.key(first, KeyEvent(time: timeline.time, key: key, action: .press)))
       let isCharacter = ranges.contains { $0.contains(number) }
       #expect(timeline.changes.map(\.to) == (isCharacter ? ["on", "off"] : ["on"]), "\(number)")
     }
@@ -33,7 +33,7 @@ struct ControllerTests {
     #expect(KeyCode(-1) == nil)
   }
 
-  @Test("all codes take an open Shift back but characters, Shift, AltGr and what is no key")
+  @Test("all codes take a revocable Shift back but characters, Shift, AltGr and what is no key")
   func inertCodes() throws {
     let ranges: [ClosedRange<UInt16>] = [
       100...100, 0x100...0x10f, 0x118...0x15f, 0x220...0x223, 0x2c0...0x2e7,
@@ -43,21 +43,21 @@ struct ControllerTests {
       guard !code.isCharacter, !code.isShift else { continue }
       var timeline = Timeline()
       try timeline.play("LEFTSHIFT+")
-      timeline.take(.key(second, KeyEvent(time: timeline.time, key: code, action: .press)))
+      timeline.handle(.key(second, KeyEvent(time: timeline.time, key: code, action: .press)))
       let means = !ranges.contains { $0.contains(number) }
       #expect(timeline.controller.states.shift == (means ? "off" : "on"), "\(number)")
       #expect(timeline.controller.snapshot.shift == .off || !means)
       // Neither do they come between the press and the release of a tap; AltGr does.
       var tap = Timeline(Settings(shiftTrigger: .tap))
       try tap.play("LEFTSHIFT+")
-      tap.take(.key(second, KeyEvent(time: tap.time, key: code, action: .press)))
+      tap.handle(.key(second, KeyEvent(time: tap.time, key: code, action: .press)))
       try tap.play("LEFTSHIFT- 1 pass")
       #expect(tap.controller.states.shift == (means || number == 100 ? "off" : "on"), "\(number)")
-      // What takes an open Shift back uses up one that is not open, if it may.
-      for used in Settings.ShiftUse.allCases {
+      // What takes a revocable Shift back uses up one that is not revocable, if it may.
+      for used in Settings.KeysUsingShift.allCases {
         var timeline = Timeline(Settings(shiftUsedBy: used))
         try timeline.play("LEFTSHIFT")
-        timeline.take(.key(second, KeyEvent(time: timeline.time, key: code, action: .press)))
+        timeline.handle(.key(second, KeyEvent(time: timeline.time, key: code, action: .press)))
         #expect(
           timeline.controller.states.shift == (means && used == .any ? "off" : "on"), "\(number)")
       }
@@ -155,7 +155,7 @@ struct ControllerTests {
   @Test("a timeout beyond the end of the clock sets no deadline")
   func endOfTime() throws {
     var timeline = Timeline(Settings(shift: ShiftRules(timeout: .seconds(3))))
-    timeline.take(.client(.shiftPressed, at: Time(microseconds: .max - 1)))
+    timeline.handle(.client(.shiftPressed, at: Time(microseconds: .max - 1)))
     #expect(timeline.controller.deadline == nil)
   }
 }
@@ -226,7 +226,7 @@ struct ResumedControllerTests {
     var timeline = Timeline(try Settings(text: "F9 release, F9 hold 300"))
     try timeline.play("F9+ 50")
     var next = Settings(
-      keyboard: StateTable(
+      keyboard: CompiledTable(
         try .init(
           states: usesTable.stateNames, initial: "other1", events: usesTable.eventNames.reversed(),
           rows: usesTable.rows)), bindings: Bindings())

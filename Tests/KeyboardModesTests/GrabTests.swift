@@ -73,7 +73,7 @@ struct ControllerGrabTests {
   private func woken(_ timeline: inout Timeline, at times: [Int64]) throws -> [String] {
     var asked: [String] = []
     for time in times {
-      timeline.take(Batch(reached: at(time), noInputBefore: at(time))) { keys, device in
+      timeline.handle(Batch(reached: at(time), noInputBefore: at(time))) { keys, device in
         asked.append("\(time): \(device.order) \(keys.map(\.number))")
         return time == times.last ? keys : []
       }
@@ -81,7 +81,7 @@ struct ControllerGrabTests {
     return asked
   }
 
-  @Test("while a use is open, and only then, the kernel is asked every 250 ms")
+  @Test("while a chord is active, and only then, the kernel is asked every 250 ms")
   func asked() throws {
     var timeline = Timeline(try Settings(text: "F9 release, F10 release"))
     #expect(timeline.controller.wakeTime == nil)
@@ -106,14 +106,14 @@ struct ControllerGrabTests {
   func foundLast() throws {
     var controller = Controller(settings: try Settings(text: "F9 release"))
     let press = KeyEvent(time: at(1000), key: try key("F9"), action: .press)
-    controller.take(.key(first, press))
-    var taken: [Controller.Input] = []
+    controller.handle(.key(first, press))
+    var handled: [Controller.Input] = []
     let ends = [1300, 1290].map { Controller.Input.gone(second, at: at($0)) }
-    controller.take(
+    controller.handle(
       Batch(ends, reached: at(1281), noInputBefore: at(1280)),
-      keysUp: { keys, _ in keys }, taken: { taken.append($1) })
+      keysUp: { keys, _ in keys }, beforeEach: { handled.append($1) })
     let found = Time(microseconds: at(1300).microseconds + 1)
-    #expect(taken.last == .missedRelease(first, press.key, at: found))
+    #expect(handled.last == .missedRelease(first, press.key, at: found))
   }
 
   @Test("a hold that was sent awaits nothing more")
@@ -131,19 +131,19 @@ struct ControllerGrabTests {
   func recorded() throws {
     var timeline = Timeline(try Settings(text: "F9 release, F9 hold 260"))
     try timeline.play("F9+")
-    var taken: [Controller.Input] = []
+    var handled: [Controller.Input] = []
     var controller = timeline.controller
-    let changes = controller.take(
+    let changes = controller.handle(
       Batch(reached: at(255), noInputBefore: at(254)), keysUp: { keys, _ in keys },
-      taken: { taken.append($1) })
+      beforeEach: { handled.append($1) })
     // Later inputs are all later than what is settled, so a replay has this order, too.
     let up = KeyEvent(time: at(254), key: try key("F9"), action: .release)
-    #expect(taken == [.missedRelease(first, up.key, at: up.time)])
+    #expect(handled == [.missedRelease(first, up.key, at: up.time)])
     #expect(changes.map(\.event) == ["release"])
     #expect(changes.map(\.time) == [at(254)])
     // A release that is still in the batch is not hidden.
     controller = timeline.controller
-    controller.take(
+    controller.handle(
       Batch([.key(first, up)], reached: at(255), noInputBefore: at(254)),
       keysUp: { _, _ in
         Issue.record("nothing is to be asked")
@@ -157,15 +157,15 @@ struct ControllerGrabTests {
     try timeline.play("F9+")
     let press = KeyEvent(
       time: Time(microseconds: 254_900), key: try key("A"), action: .press)
-    var taken: [Controller.Input] = []
+    var handled: [Controller.Input] = []
     var controller = timeline.controller
-    controller.take(
+    controller.handle(
       Batch([.key(second, press)], reached: at(255), noInputBefore: at(254)),
       keysUp: { keys, _ in keys },
-      taken: { taken.append($1) })
+      beforeEach: { handled.append($1) })
     let after = Time(microseconds: 254_901)
     let f9 = try key("F9")
-    #expect(taken == [.key(second, press), .missedRelease(first, f9, at: after)])
+    #expect(handled == [.key(second, press), .missedRelease(first, f9, at: after)])
   }
 
   @Test("a hidden release is found before all inputs of its time, LEDs among them")
@@ -178,9 +178,9 @@ struct ControllerGrabTests {
     let leds = Controller.Input.leds(first, LEDReport(LEDs(number: 1)), at: time)
     for inputs in [[leds, press], [release, leds, press]] {
       var controller = timeline.controller
-      var taken: [Controller.Input] = []
-      controller.take(Batch(inputs), keysUp: { keys, _ in keys }, taken: { taken.append($1) })
-      #expect(taken == [.missedRelease(second, ctrl, at: time)] + inputs)
+      var handled: [Controller.Input] = []
+      controller.handle(Batch(inputs), keysUp: { keys, _ in keys }) { handled.append($1) }
+      #expect(handled == [.missedRelease(second, ctrl, at: time)] + inputs)
       #expect(controller.states.shift == "off", "a character was typed")
     }
   }
@@ -191,7 +191,7 @@ struct ControllerGrabTests {
       var timeline = Timeline()
       try timeline.play("LEFTSHIFT+ 700")
       let press = KeyEvent(time: timeline.time, key: try key("F5"), action: .press)
-      timeline.take(Batch([.key(second, press)])) { keys, _ in isUp ? keys : [] }
+      timeline.handle(Batch([.key(second, press)])) { keys, _ in isUp ? keys : [] }
       #expect(timeline.changes.last?.event == event)
     }
   }
@@ -203,7 +203,7 @@ struct ControllerGrabTests {
         var timeline = Timeline()
         try timeline.play("2:\(name)+ 700")
         let press = KeyEvent(time: timeline.time, key: try key("LEFTSHIFT"), action: .press)
-        timeline.take(Batch([.key(first, press)])) { keys, _ in isUp ? keys : [] }
+        timeline.handle(Batch([.key(first, press)])) { keys, _ in isUp ? keys : [] }
         #expect(timeline.changes.map(\.to) == (isUp ? ["on"] : []))
       }
     }

@@ -146,11 +146,11 @@ struct KeyLogPropertyTests {
         inputs.append(.allOpened(at: now))
       default: break
       }
-      changes += controller.take(
+      changes += controller.handle(
         Batch(inputs, reached: now, noInputBefore: now), keysUp: { keys, _ in isDown ? [] : keys })
     }
     // The last release: the keyboard is unplugged.
-    changes += controller.take(.gone(DeviceID(order: device), at: Time(microseconds: time)))
+    changes += controller.handle(.gone(DeviceID(order: device), at: Time(microseconds: time)))
     let events = changes.filter { $0.machine == .keyboard }.map(\.event)
     #expect(events.count > 2)
     #expect(events.count.isMultiple(of: 2))
@@ -164,10 +164,10 @@ struct KeyLogPropertyTests {
   func sequence() throws {
     var generator = SplitMix64(seed: 20_261_121)
     var controller = Controller()
-    let changes = try randomInputs(20_000, &generator).flatMap { controller.take($0) }
+    let changes = try randomInputs(20_000, &generator).flatMap { controller.handle($0) }
     #expect(changes.map(\.sequence) == Array(1...Int64(changes.count)))
     // Each change of a machine starts in the state that its previous change led to.
-    for machine in Machine.shipped {
+    for machine in MachineName.shipped {
       let own = changes.filter { $0.machine == machine }
       #expect(own.count > 100)
       #expect(zip(own, own.dropFirst()).allSatisfy { $0.to == $1.from })
@@ -185,15 +185,15 @@ struct KeyLogPropertyTests {
     var used = 0
     for input in try randomInputs(1000, &generator) {
       guard case .key(_, let event) = input, event.action == .press else {
-        controller.take(input)
+        controller.handle(input)
         continue
       }
       controller.end(at: event.time)  // Counts a tap that waits.
       while controller.states.shift != "on" {
-        controller.take(.client(.shiftPressed, at: event.time))
+        controller.handle(.client(.shiftPressed, at: event.time))
       }
       let before = controller.snapshot.shift
-      controller.take(input)
+      controller.handle(input)
       if nothing.contains(event.key) {
         #expect(controller.snapshot.shift == before, "\(event)")
       } else {
@@ -235,9 +235,9 @@ struct KeyLogPropertyTests {
           inputs.append(.key(device, event))
         }
       }
-      for input in inputs { oneByOne += one.take(input) }
+      for input in inputs { oneByOne += one.handle(input) }
       let now = Time(microseconds: time)
-      inBatches += live.take(
+      inBatches += live.handle(
         Batch(inputs, reached: now, noInputBefore: now), keysUp: { _, _ in [] })
     }
     let end = Time(microseconds: .max)

@@ -18,18 +18,18 @@ struct LEDRulesTests {
       "capsLock": capsLock, "on": [], "prepareToRecord": [scrollLock, capsLock], "own": misc,
     ])
     #expect(rules.used == [capsLock, scrollLock, misc])
-    #expect(rules.on(in: states("off", "editingText")) == [])
-    #expect(rules.on(in: states("on", "editingText")) == [])
-    #expect(rules.on(in: states("capsLock", "editingText")) == capsLock)
-    #expect(rules.on(in: states("off", "prepareToRecord")) == [scrollLock, capsLock])
-    #expect(rules.on(in: states("capsLock", "prepareToRecord")) == [scrollLock, capsLock])
-    #expect(rules.on(in: states("capsLock", "own")) == [capsLock, misc])
+    #expect(rules.ledsOn(in: states("off", "editingText")) == [])
+    #expect(rules.ledsOn(in: states("on", "editingText")) == [])
+    #expect(rules.ledsOn(in: states("capsLock", "editingText")) == capsLock)
+    #expect(rules.ledsOn(in: states("off", "prepareToRecord")) == [scrollLock, capsLock])
+    #expect(rules.ledsOn(in: states("capsLock", "prepareToRecord")) == [scrollLock, capsLock])
+    #expect(rules.ledsOn(in: states("capsLock", "own")) == [capsLock, misc])
   }
 
   @Test("empty rules use no LED")
   func none() {
     #expect(LEDRules().used == [])
-    #expect(LEDRules().on(in: states("capsLock", "editingText")) == [])
+    #expect(LEDRules().ledsOn(in: states("capsLock", "editingText")) == [])
     #expect(LEDRules() == LEDRules([:]))
   }
 

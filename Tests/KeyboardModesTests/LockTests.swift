@@ -182,7 +182,7 @@ struct LockTests {
     let time = Time(microseconds: .max)
     for number in 0..<30 {
       let report = LEDReport(Lock.caps.led, on: number.isMultiple(of: 2) ? Lock.caps.led : [])
-      #expect(controller.take(.leds(DeviceID(order: 0), report, at: time)).count == 1)
+      #expect(controller.handle(.leds(DeviceID(order: 0), report, at: time)).count == 1)
     }
     #expect(controller.deadline == nil)
   }

@@ -84,7 +84,7 @@ struct RedactorTests {
 
   @Test("has codes that the device has, where it has any")
   func presentKeys() throws {
-    var redactor = Redactor(bindings: .standard)
+    var redactor = Redactor(bindings: .default)
     redactor.add(first, keys: KeySet(try ["KP7", "KP8", "KP9", "KPENTER", "NUMLOCK"].map(key)))
     func written(_ name: String) throws -> UInt16? {
       let event = KeyEvent(time: Time(microseconds: 0), key: try key(name), action: .press)
@@ -153,8 +153,8 @@ struct RedactorTests {
     var redactor = Redactor(bindings: settings.bindings, debounce: settings.debounce)
     var (changes, copied): ([Change], [Change]) = ([], [])
     for input in inputs {
-      changes += original.take(input)
-      if let written = redactor.redact(input) { copied += copy.take(written) }
+      changes += original.handle(input)
+      if let written = redactor.redact(input) { copied += copy.handle(written) }
     }
     // Of releases whose press was not seen nothing is written, not even that time went by.
     changes += original.advance(to: Time(microseconds: .max))

@@ -2,21 +2,21 @@ import KeyboardModes
 
 /// A table with an event for each use, each of which always changes the state, so that every event can
 /// be seen.
-let usesTable: StateTable = {
+let usesTable: CompiledTable = {
   let names = ["press", "tap", "hold", "release", "other"]
   let states = names.flatMap { ["\($0)1", "\($0)2"] }
   return table(
     states: states, initial: "other1", events: names,
     rows: states.flatMap { state in
-      names.map { StateTable.Row(state, $0, state == "\($0)1" ? "\($0)2" : "\($0)1") }
+      names.map { CompiledTable.Row(state, $0, state == "\($0)1" ? "\($0)2" : "\($0)1") }
     })
 }()
 
 /// The shipped table with events for push-to-talk.
-private let talkingTable: StateTable = {
-  let shipped = StateTable.standard
+private let talkingTable: CompiledTable = {
+  let shipped = CompiledTable.shipped
   let starts = shipped.stateNames.filter { $0 != "prepareToRecord" }
-    .map { StateTable.Row($0, "startTalking", "prepareToRecord") }
+    .map { CompiledTable.Row($0, "startTalking", "prepareToRecord") }
   return table(
     states: shipped.stateNames, initial: "prepareToEditText",
     events: shipped.eventNames + ["startTalking", "stopTalking"],
@@ -24,10 +24,10 @@ private let talkingTable: StateTable = {
 }()
 
 private func table(
-  states: [String], initial: String, events: [String], rows: [StateTable.Row]
-) -> StateTable {
+  states: [String], initial: String, events: [String], rows: [CompiledTable.Row]
+) -> CompiledTable {
   do {
-    return StateTable(
+    return CompiledTable(
       try .init(states: states, initial: initial, events: events, rows: rows))
   } catch { fatalError("\(error)") }
 }
@@ -65,7 +65,7 @@ extension Settings {
       case "table": keyboard = words.first == "uses" ? usesTable : talkingTable
       default:
         let chord = try Chord(first.split(separator: "+").map { try key(String($0)) })
-        var use = Timing.press
+        var use = ChordTrigger.press
         var name = "press"
         switch words.first {
         case "press", "release", "tap", "hold": name = String(words.removeFirst())

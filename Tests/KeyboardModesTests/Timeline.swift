@@ -29,7 +29,7 @@ struct Timeline {
   /// The settings of `reload[NAME]` and `restart[NAME]`.
   var named: [String: Settings] = [:]
   private var now: Int64 = 0
-  /// What the controller took.
+  /// What the controller handled.
   private(set) var inputs: [Controller.Input] = []
   private(set) var changes: [Change] = []
 
@@ -42,14 +42,14 @@ struct Timeline {
     for step in line.split(separator: " ") { try play(step: step) }
   }
 
-  mutating func take(_ input: Controller.Input) {
+  mutating func handle(_ input: Controller.Input) {
     inputs.append(input)
-    changes += controller.take(input)
+    changes += controller.handle(input)
   }
 
-  /// Takes a batch as the daemon does, with the releases that a grab hid.
-  mutating func take(_ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode]) {
-    changes += controller.take(batch, keysUp: keysUp)
+  /// Handles a batch as the daemon does, with the releases that a grab hid.
+  mutating func handle(_ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode]) {
+    changes += controller.handle(batch, keysUp: keysUp)
   }
 
   /// Processes the deadlines that are due by now.
@@ -58,7 +58,7 @@ struct Timeline {
   /// Tells the controller that there is no more input.
   mutating func end() { changes += controller.end(at: time) }
 
-  mutating func configure(_ settings: Settings) { take(.configured(settings, at: time)) }
+  mutating func configure(_ settings: Settings) { handle(.configured(settings, at: time)) }
 
   /// Continues with another controller.
   mutating func restart(_ settings: Settings, changedLast: Time? = nil) {
@@ -90,19 +90,19 @@ struct Timeline {
     case "sync":
       let found = try differences(names.joined(separator: " "))
         .sorted { $0.key.number < $1.key.number }
-      take(.synchronized(device, found, at: time))
+      handle(.synchronized(device, found, at: time))
     case "opened":
       let held = try names.map { try key($0) }.sorted { $0.number < $1.number }
-      take(.opened(device, held: held))
-    case "leds": take(.leds(device, try report(names), at: time))
-    case "has": take(.leds(device, try report(names), at: nil))
-    case "gone": take(.gone(device, at: time))
-    case "allOpened": take(.allOpened(at: time))
+      handle(.opened(device, held: held))
+    case "leds": handle(.leds(device, try report(names), at: time))
+    case "has": handle(.leds(device, try report(names), at: nil))
+    case "gone": handle(.gone(device, at: time))
+    case "allOpened": handle(.allOpened(at: time))
     case "client":
       guard let event = ClientEvent(name: names[0], in: controller.settings.machines) else {
         throw UnknownWord(word: names[0])
       }
-      take(.client(event, at: time))
+      handle(.client(event, at: time))
     case "reload": configure(try settings(names))
     case "restart": restart(try settings(names), changedLast: changes.last?.time)
     default: throw UnknownWord(word: String(step))
@@ -132,7 +132,7 @@ struct Timeline {
     for action in actions {
       let event = KeyEvent(
         time: time, key: try key(String(name)), action: action, continuesFrame: continuesFrame)
-      take(.key(device, event))
+      handle(.key(device, event))
     }
   }
 

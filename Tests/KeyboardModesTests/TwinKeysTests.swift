@@ -46,8 +46,8 @@ struct TwinKeysTests {
     }
     var (first, other) = (Controller(settings: settings), Controller(settings: settings))
     let changes = heard.sorted { ($0.1.time, $0.0) < ($1.1.time, $1.0) }
-      .flatMap { first.take(.key($0.0, $0.1)) }
-    let expected = alone.sorted { $0.time < $1.time }.flatMap { other.take(.key(nodes[0], $0)) }
+      .flatMap { first.handle(.key($0.0, $0.1)) }
+    let expected = alone.sorted { $0.time < $1.time }.flatMap { other.handle(.key(nodes[0], $0)) }
     #expect(changes == expected)
     #expect(changes.count > 20)
   }
@@ -61,14 +61,14 @@ struct TwinKeysTests {
       100 1k:F9+ 5 2k:F9+ 50 1k:F9- 50 2k:gone[] 100 1k:A+ 100 1k:A*
       """)
     var twins = TwinKeys()
-    let counted = timeline.inputs.flatMap { twins.take($0) }
+    let counted = timeline.inputs.flatMap { twins.handle($0) }
     var controller = Controller(settings: timeline.controller.settings)
     // None of them are nodes of one keyboard any more.
     let changes = counted.flatMap { input in
       switch input {
       case .key(let device, let event):
-        controller.take(.key(DeviceID(order: device.order), event))
-      default: controller.take(input)
+        controller.handle(.key(DeviceID(order: device.order), event))
+      default: controller.handle(input)
       }
     }
     #expect(changes == timeline.changes)
@@ -85,7 +85,7 @@ struct TwinKeysTests {
     try timeline.play("1k:F9+ 5 2k:F9+ 5 3k:F9+ 50 3k:F9-")
     var asked: [[Int]] = []
     for (time, up) in [(300, [0]), (600, []), (900, [1])] as [(Int64, [Int])] {
-      timeline.take(Batch(reached: at(time), noInputBefore: at(time))) { keys, device in
+      timeline.handle(Batch(reached: at(time), noInputBefore: at(time))) { keys, device in
         asked.append([Int(time), device.order, keys.count])
         return up.contains(device.order) ? keys : []
       }
@@ -103,7 +103,7 @@ struct TwinKeysTests {
     let ctrl = try key("LEFTCTRL")
     var asked: [Int] = []
     let press = Controller.Input.key(DeviceID(order: 2), letter)
-    timeline.take(Batch([press], reached: at(800), noInputBefore: at(800))) { keys, device in
+    timeline.handle(Batch([press], reached: at(800), noInputBefore: at(800))) { keys, device in
       asked.append(device.order)
       return keys
     }

@@ -421,7 +421,7 @@ class _Hands:
             self._last_press = given.time
             if self._last_shift:
                 self._last_shift_press = given.time
-        self.model.take(given)
+        self.model.handle(given)
 
     def _key(self, device: int, code: int, value: int) -> None:
         self._add(Key(self._next_time(code in SHIFTS), device, code, value))

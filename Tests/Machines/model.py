@@ -244,28 +244,28 @@ class Model:
         time = 0
         for each in inputs:
             time = each.time
-            self.take(each)
+            self.handle(each)
         self._pass(time + longer_us)
         return self.changes
 
-    def take(self, taken: Input) -> None:
-        """Takes one input, after everything that is due by its time."""
+    def handle(self, given: Input) -> None:
+        """Handles one input, after everything that is due by its time."""
         if not self._entered:
-            self._entered = dict.fromkeys(self.tables, taken.time)
-        if isinstance(taken, Restart):
-            self._restart(taken)
+            self._entered = dict.fromkeys(self.tables, given.time)
+        if isinstance(given, Restart):
+            self._restart(given)
             return
-        self._pass(taken.time)
-        if isinstance(taken, Gone):
-            self._remove(taken)
-        elif isinstance(taken, Reload):
-            self._reload(taken)
-        elif taken.value == 1:
-            self._press(taken)
-        elif taken.value == 0:
-            self._release(taken.time, (taken.device, taken.code), taps=True)
-        elif self.down[taken.device, taken.code].types:
-            self._type(taken.time)
+        self._pass(given.time)
+        if isinstance(given, Gone):
+            self._remove(given)
+        elif isinstance(given, Reload):
+            self._reload(given)
+        elif given.value == 1:
+            self._press(given)
+        elif given.value == 0:
+            self._release(given.time, (given.device, given.code), taps=True)
+        elif self.down[given.device, given.code].types:
+            self._type(given.time)
 
     def deadlines(self) -> list[int]:
         """The times of everything that is still to come by itself."""

@@ -144,7 +144,7 @@ struct FormatTests {
 }
 
 @Suite("Faults in lines")
-struct LineFaultTests {
+struct LineErrorTests {
   @Test(
     "an event with a damaged beginning or a missing end is reported",
     arguments: [

@@ -14,7 +14,7 @@ struct NodesTests {
     var controller = Controller()
     var changes: [Change] = []
     while let batch = try recording.next() {
-      changes += batch.inputs.flatMap { controller.take($0) }
+      changes += batch.inputs.flatMap { controller.handle($0) }
     }
     return changes.map { "\($0.event)>\($0.to)" }
   }
@@ -150,7 +150,7 @@ struct NodesTests {
       }
       let path = "\(folder.path)/\(isPlain)"
       let file = try RecordingFile(path, devices, parents: isPlain ? [0, 0] : [0, 1], remarks: [])
-      file.add(filter.take(Batch(inputs)) { _, _ in [] })
+      file.add(filter.handle(Batch(inputs)) { _, _ in [] })
       try file.flush()
       try file.finish()
       let text = try String(contentsOfFile: path, encoding: .utf8)

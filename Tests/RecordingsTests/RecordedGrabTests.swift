@@ -18,7 +18,7 @@ struct RecordedGrabTests {
   /// The events of F9's press and release, and of F10's press, change the keyboard machine.
   private func settings() throws -> Settings {
     var settings = Settings()
-    let events: [(String, String, Timing)] = [
+    let events: [(String, String, ChordTrigger)] = [
       ("clickMoreButton", "KEY_F9", .press), ("tapBlankArea", "KEY_F9", .release),
       ("clickSwitchButton", "KEY_F10", .press), ("tapTextField", "KEY_LEFTCTRL", .release),
     ]
@@ -40,7 +40,7 @@ struct RecordedGrabTests {
     var live: [Change] = []
     var daemon = Controller(settings: settings)
     for (index, batch) in batches.enumerated() {
-      live += daemon.take(batch, keysUp: { keysUp(index, $0, $1) })
+      live += daemon.handle(batch, keysUp: { keysUp(index, $0, $1) })
     }
     let end = batches.last?.reached ?? Time(microseconds: 0)
     live += daemon.end(at: end)
@@ -55,7 +55,7 @@ struct RecordedGrabTests {
         path, Array(repeating: description, count: devices.count),
         parents: devices.map { isPlain ? $0.parent ?? $0.order : $0.order }, remarks: [])
       for (index, batch) in batches.enumerated() {
-        file.add(filter.take(batch) { keysUp(index, $0, $1) })
+        file.add(filter.handle(batch) { keysUp(index, $0, $1) })
         try file.flush()
       }
       try file.finish()
@@ -63,7 +63,7 @@ struct RecordedGrabTests {
       var controller = Controller(settings: settings)
       var recording = try Recording(opening: [path])
       while let batch = try recording.next() {
-        for next in batch.inputs { replayed += controller.take(next) }
+        for next in batch.inputs { replayed += controller.handle(next) }
       }
       replayed += controller.end(at: end)
       let text = try String(contentsOfFile: path, encoding: .utf8)

@@ -28,7 +28,7 @@ struct RecordingFilterTests {
   @Test("redacted, all characters have one code, and Shift keeps its own")
   func redacted() throws {
     var filter = try filter(showsKeyCodes: false)
-    let written = try filter.take(
+    let written = try filter.handle(
       Batch([
         key("KEY_Q", .press, at: 1), key("KEY_Q", .release, at: 2),
         key("KEY_LEFTSHIFT", .press, at: 3),

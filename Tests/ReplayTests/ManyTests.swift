@@ -26,7 +26,7 @@ private struct Typist {
 
   mutating func nextChange() -> Change {
     let isShift = random.next() % 3 > 0
-    let names = isShift ? ["off", "on", "capsLock"] : StateTable.standard.stateNames
+    let names = isShift ? ["off", "on", "capsLock"] : CompiledTable.shipped.stateNames
     let from = states[isShift ? 0 : 1]
     let others = names.filter { $0 != from }
     let to = others[Int(random.next() % UInt64(others.count))]
@@ -69,7 +69,7 @@ struct ManyTests {
   func truth(_ seed: UInt64) throws {
     var timeline = timeline(from: 0)
     var typist = Typist(seed: seed, longestPause: [30, 3_000_000, 300_000_000_000][Int(seed % 3)])
-    var entered = [Machine.shift, .keyboard].map {
+    var entered = [MachineName.shift, .keyboard].map {
       (machine: $0, states: [(name: String, time: Int64)]())
     }
     entered[0].states = [("off", 0)]

@@ -6,7 +6,7 @@ import Testing
 
 func at(_ microseconds: Int64) -> Time { Time(microseconds: microseconds) }
 
-func change(_ machine: Machine, _ from: String, _ to: String, at time: Int64) -> Change {
+func change(_ machine: MachineName, _ from: String, _ to: String, at time: Int64) -> Change {
   Change(
     sequence: 1, time: at(time), machine: machine, from: from, to: to, event: "characterTyped")
 }
@@ -25,7 +25,7 @@ func example(start: Int64 = 0, scale: Int64 = 1_000_000) -> Timeline {
     (10, .other), (12, .bound),
   ]
   for (time, press) in presses { timeline.add(press, at: at(start + time * scale)) }
-  let changes: [(Int64, Machine, String, String)] = [
+  let changes: [(Int64, MachineName, String, String)] = [
     (1, .shift, "off", "on"), (3, .shift, "on", "off"), (4, .shift, "off", "on"),
     (5, .shift, "on", "capsLock"), (7, .keyboard, "prepareToEditText", "prepareToRecord"),
     (8, .keyboard, "prepareToRecord", "editingText"),
@@ -179,12 +179,12 @@ struct ContentTests {
   @Test("a table with many states and long names is drawn")
   func names() throws {
     let names = ["prepareToEditText"] + (1..<64).map { "aStateWithANameAsLongAsItMayBe\($0)" }
-    let table = try StateTable.NamedTable(
+    let table = try CompiledTable.NamedTable(
       states: names, initial: names[0],
       rows: zip(names, names.dropFirst()).map { ($0, "go", $1) })
     let states = Controller(settings: Settings()).states
     var timeline = Timeline(
-      from: at(0), in: states, on: DisplayClock(), Settings(keyboard: StateTable(table)))
+      from: at(0), in: states, on: DisplayClock(), Settings(keyboard: CompiledTable(table)))
     for (index, name) in names.dropFirst().enumerated() {
       timeline.add(change(.keyboard, names[index], name, at: Int64(index + 1) * 1_000_000))
     }

@@ -38,14 +38,15 @@ private struct AnewCase: CustomTestStringConvertible {
   }
 
   /// What each step makes.
-  func events(isAnew: Bool) throws -> [CommandRules.Event?] {
+  func events(requiresEntry: Bool) throws -> [CommandRules.Event?] {
     var known = KnownStates(presence: .inFront)
-    var held = HeldConditions(try #require(try StateConditions(conditions)), isAnew: isAnew)
+    let conditions = try #require(try StateConditions(conditions))
+    var held = HeldConditions(conditions, requiresEntry: requiresEntry)
     var sequence: Int64 = 1
     return steps.map { step in
       sequence += 1
       let time = Time(microseconds: sequence)
-      func change(_ machine: Machine, _ state: String) -> Update {
+      func change(_ machine: MachineName, _ state: String) -> Update {
         .change(
           Change(
             sequence: sequence, time: time, machine: machine, from: "x", to: state, event: "press"))
@@ -53,21 +54,21 @@ private struct AnewCase: CustomTestStringConvertible {
       let update =
         switch step.0 {
         case .found(let keyboard, let shift):
-          known.take(
+          known.handle(
             .states(
               StateMessage(
                 instance: "i", time: time,
                 states: States(
                   sequence: sequence, shift: shift, shiftSince: nil, keyboard: keyboard,
                   keyboardSince: nil))))
-        case .keyboard(let state): known.take(change(.keyboard, state))
-        case .shift(let state): known.take(change(.shift, state))
-        case .missed: known.take(.missed(3))
-        case .lost(let error): known.take(.disconnected(error))
-        case .front: known.take(.inFront)
-        case .absent(let reason): known.take(.absent(reason))
+        case .keyboard(let state): known.handle(change(.keyboard, state))
+        case .shift(let state): known.handle(change(.shift, state))
+        case .missed: known.handle(.missed(3))
+        case .lost(let error): known.handle(.disconnected(error))
+        case .front: known.handle(.inFront)
+        case .absent(let reason): known.handle(.absent(reason))
         }
-      return update.flatMap { held.take($0) }
+      return update.flatMap { held.handle($0) }
     }
   }
 }
@@ -128,7 +129,7 @@ private let cases: [AnewCase] = [
 struct AnewTests {
   @Test("a state counts only if its entering was seen", arguments: cases)
   fileprivate func anew(_ one: AnewCase) throws {
-    #expect(try one.events(isAnew: true) == one.steps.map(\.1))
-    #expect(try one.events(isAnew: false) == one.steps.map(\.2))
+    #expect(try one.events(requiresEntry: true) == one.steps.map(\.1))
+    #expect(try one.events(requiresEntry: false) == one.steps.map(\.2))
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 func change(
   _ from: String, _ to: String, _ event: String = "x", at time: Int64 = 0,
-  of machine: Machine = .shift
+  of machine: MachineName = .shift
 ) -> Change {
   Change(
     sequence: 1, time: Time(microseconds: time), machine: machine, from: from, to: to, event: event)
@@ -63,7 +63,7 @@ struct ChangeLineTests {
     let locked = States(
       sequence: 3, shift: "on", shiftSince: nil, keyboard: "a", keyboardSince: nil,
       locks: LockStates(caps: .on, num: .off))
-    func line(_ machines: [Machine]?) -> String {
+    func line(_ machines: [MachineName]?) -> String {
       String(
         ChangeLine.text(of: locked, at: Time(microseconds: 7), for: machines).description.dropFirst(
           15))

@@ -44,9 +44,9 @@ struct CommandRulesTests {
   ]
 
   @Test("each state does with each event what the table says", arguments: [false, true])
-  func transitions(_ isOnce: Bool) {
-    let rules = CommandRules(isOnce: isOnce)
-    for (state, row) in isOnce ? Self.onceTable : Self.table {
+  func transitions(_ runsOnce: Bool) {
+    let rules = CommandRules(runsOnce: runsOnce)
+    for (state, row) in runsOnce ? Self.onceTable : Self.table {
       for (event, expected) in zip(CommandRules.Event.allCases, row) {
         let next = rules.next(state, on: event)
         #expect(next == expected?.0, "\(state), \(event)")
@@ -82,16 +82,16 @@ struct HeldConditionsTests {
   @Test("conditions begin once and cease once, whatever happens in between")
   func edges() {
     var held = HeldConditions(conditions)
-    #expect(held.take(.states(CountedStates(states("off", "a")), change: nil)) == nil)
+    #expect(held.handle(.states(CountedStates(states("off", "a")), change: nil)) == nil)
     let on = states("on", "a", shiftSince: 50)
     let entering = StartReason(on, by: change, else: .keyboard)
-    #expect(held.take(.states(CountedStates(on), change: change)) == .entered)
-    #expect(held.take(.states(CountedStates(states("capsLock", "a")), change: change)) == nil)
-    #expect(held.take(.states(CountedStates(states("on", "a")), change: nil)) == nil)
+    #expect(held.handle(.states(CountedStates(on), change: change)) == .entered)
+    #expect(held.handle(.states(CountedStates(states("capsLock", "a")), change: change)) == nil)
+    #expect(held.handle(.states(CountedStates(states("on", "a")), change: nil)) == nil)
     #expect(held.startReason == entering)
-    #expect(held.take(.states(CountedStates(states("on", "b")), change: change)) == .left)
+    #expect(held.handle(.states(CountedStates(states("on", "b")), change: change)) == .left)
     #expect(held.startReason == nil)
-    #expect(held.take(.states(CountedStates(states("off", "b")), change: change)) == nil)
+    #expect(held.handle(.states(CountedStates(states("off", "b")), change: change)) == nil)
   }
 
   @Test(
@@ -99,11 +99,11 @@ struct HeldConditionsTests {
     arguments: [.noDaemon(.connectionLost), .sessionNotInFront(.locked)] as [StatesUpdate.Reason])
   func unknown(_ reason: StatesUpdate.Reason) {
     var held = HeldConditions(conditions)
-    #expect(held.take(.unknown(reason)) == nil)
-    _ = held.take(.states(CountedStates(states("on", "a")), change: nil))
-    #expect(held.take(.unknown(reason)) == .left)
-    #expect(held.take(.unknown(reason)) == nil)
-    #expect(held.take(.states(CountedStates(states("on", "a")), change: nil)) == .entered)
+    #expect(held.handle(.unknown(reason)) == nil)
+    _ = held.handle(.states(CountedStates(states("on", "a")), change: nil))
+    #expect(held.handle(.unknown(reason)) == .left)
+    #expect(held.handle(.unknown(reason)) == nil)
+    #expect(held.handle(.states(CountedStates(states("on", "a")), change: nil)) == .entered)
     #expect(held.startReason == StartReason(states("on", "a"), by: nil, else: .keyboard))
   }
 
@@ -111,8 +111,8 @@ struct HeldConditionsTests {
   func elsewhere() {
     var held = HeldConditions(conditions)
     let counted = CountedStates(states("on", "a"), enteredElsewhere: [.keyboard])
-    #expect(held.take(.states(counted, change: nil)) == nil)
-    #expect(held.take(.states(CountedStates(states("on", "a")), change: change)) != nil)
+    #expect(held.handle(.states(counted, change: nil)) == nil)
+    #expect(held.handle(.states(CountedStates(states("on", "a")), change: change)) != nil)
   }
 
   @Test("the environment tells of the change, or of the machine that was named first")

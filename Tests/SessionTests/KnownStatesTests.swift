@@ -33,23 +33,23 @@ private func states(
 private let start = states(4, "off", 1, "idle", nil)
 
 extension KnownStates {
-  /// Takes an input; `-` if it makes nothing known.
+  /// Handles an input; `-` if it makes nothing known.
   fileprivate mutating func told(_ input: KnownInput) -> String {
     let update: StatesUpdate? =
       switch input {
       case .states(let states):
-        take(.states(StateMessage(instance: "i", time: Time(microseconds: 0), states: states)))
-      case .shift(let sequence, let state): take(.change(change(sequence, .shift, state)))
-      case .keyboard(let sequence, let state): take(.change(change(sequence, .keyboard, state)))
-      case .missed: take(.missed(nil))
-      case .lost: take(.disconnected(.connectionLost))
-      case .front: take(.inFront)
-      case .absent(let reason): take(.absent(reason))
+        handle(.states(StateMessage(instance: "i", time: Time(microseconds: 0), states: states)))
+      case .shift(let sequence, let state): handle(.change(change(sequence, .shift, state)))
+      case .keyboard(let sequence, let state): handle(.change(change(sequence, .keyboard, state)))
+      case .missed: handle(.missed(nil))
+      case .lost: handle(.disconnected(.connectionLost))
+      case .front: handle(.inFront)
+      case .absent(let reason): handle(.absent(reason))
       }
     switch update {
     case .states(let states, let change):
       // A state that does not count is "?", and a change is marked.
-      let texts = [Machine.shift, .keyboard].map { machine -> String in
+      let texts = [MachineName.shift, .keyboard].map { machine -> String in
         let since = machine == .shift ? states.states.shiftSince : states.states.keyboardSince
         return states[machine].map { $0 + (since.map { "@\($0.microseconds)" } ?? "") } ?? "?"
       }
@@ -61,7 +61,7 @@ extension KnownStates {
     }
   }
 
-  private func change(_ sequence: Int64, _ machine: Machine, _ state: String) -> Change {
+  private func change(_ sequence: Int64, _ machine: MachineName, _ state: String) -> Change {
     Change(
       sequence: sequence, time: Time(microseconds: sequence * 10), machine: machine, from: "x",
       to: state, event: "e")
@@ -169,14 +169,14 @@ struct KnownStatesTests {
       sequence: 1, shift: "off", shiftSince: nil, keyboard: "a", keyboardSince: nil,
       locks: LockStates(caps: .off))
     let message = StateMessage(instance: "i", time: Time(microseconds: 0), states: states)
-    #expect(caps(known.take(.states(message))) == "off")
-    #expect(caps(known.take(change(2, "on"))) == "on")
-    #expect(caps(known.take(.absent(.locked))) == nil)
-    #expect(caps(known.take(.inFront)) == "on", "as before")
-    _ = known.take(.absent(.locked))
-    #expect(caps(known.take(change(3, "off"))) == nil)
-    #expect(caps(known.take(.inFront)) == "?")
-    #expect(caps(known.take(change(4, "on"))) == "on")
+    #expect(caps(known.handle(.states(message))) == "off")
+    #expect(caps(known.handle(change(2, "on"))) == "on")
+    #expect(caps(known.handle(.absent(.locked))) == nil)
+    #expect(caps(known.handle(.inFront)) == "on", "as before")
+    _ = known.handle(.absent(.locked))
+    #expect(caps(known.handle(change(3, "off"))) == nil)
+    #expect(caps(known.handle(.inFront)) == "?")
+    #expect(caps(known.handle(change(4, "on"))) == "on")
   }
 
   @Test(

@@ -41,7 +41,7 @@ private struct Driver {
 
   init(_ typing: ShiftTyping) { self.typing = typing }
 
-  mutating func take(_ step: Step) -> [ShiftTyping.Action] {
+  mutating func handle(_ step: Step) -> [ShiftTyping.Action] {
     switch step {
     case .shift(let state): return change(.shift, to: state)
     case .keyboard: return change(.keyboard, to: "editing")
@@ -63,7 +63,7 @@ private struct Driver {
     }
   }
 
-  private mutating func change(_ machine: Machine, to state: String) -> [ShiftTyping.Action] {
+  private mutating func change(_ machine: MachineName, to state: String) -> [ShiftTyping.Action] {
     let change = Change(
       sequence: states.sequence + 1, time: Time(microseconds: now), machine: machine, from: "x",
       to: state, event: "e")
@@ -76,7 +76,7 @@ private struct Driver {
   }
 
   private mutating func tell(_ update: StatesUpdate) -> [ShiftTyping.Action] {
-    typing.take(update, in: session, isOnXorg: isOnXorg, at: now)
+    typing.handle(update, in: session, isOnXorg: isOnXorg, at: now)
   }
 }
 
@@ -186,7 +186,7 @@ struct ShiftTypingTests {
     var driver = Driver(
       ShiftTyping(hasCapsLock: true, oneShot: .seconds(3), ours: timeline.ours))
     for (index, (step, actions)) in timeline.steps.enumerated() {
-      #expect(driver.take(step).text == actions, "step \(index): \(step)")
+      #expect(driver.handle(step).text == actions, "step \(index): \(step)")
     }
   }
 
@@ -197,7 +197,7 @@ struct ShiftTypingTests {
     let steps: [Step] = [
       .found("off", .off), .shift("on"), .shift("capsLock"), .led(.on), .shift("off"),
     ]
-    let actions = steps.flatMap { driver.take($0) }.text
+    let actions = steps.flatMap { driver.handle($0) }.text
     #expect(actions == (hasCapsLock ? "tap, tap" : "press, release"))
   }
 
@@ -210,18 +210,18 @@ struct ShiftTypingTests {
       #expect(driver.typing.deadline == deadline)
     }
     check(["b"], false, nil)
-    _ = driver.take(.found("off", .off))
-    _ = driver.take(.shift("on"))
+    _ = driver.handle(.found("off", .off))
+    _ = driver.handle(.shift("on"))
     check(["b"], true, 3_000_000)
-    _ = driver.take(.shift("capsLock"))
+    _ = driver.handle(.shift("capsLock"))
     check(["a", "b"], true, 2_000_000)
-    _ = driver.take(.led(.on))
+    _ = driver.handle(.led(.on))
     check(["a", "b"], true, nil)
-    _ = driver.take(.locked)
+    _ = driver.handle(.locked)
     check(["a", "b"], false, nil)
-    _ = driver.take(.found("off", .off, in: "b"))
+    _ = driver.handle(.found("off", .off, in: "b"))
     check(["a", "b"], true, 1_000_000)
-    _ = driver.take(.at(1_000_000))
+    _ = driver.handle(.at(1_000_000))
     check(["a"], false, nil)
   }
 
@@ -253,10 +253,10 @@ struct ShiftTypingTests {
 
     var led: LockRules.State { isOn[session] == true && isDark[session] != true ? .on : .off }
 
-    mutating func take(_ step: Step) {
+    mutating func handle(_ step: Step) {
       var isFound = false
       if case .found = step { isFound = true }
-      for action in driver.take(step) {
+      for action in driver.handle(step) {
         switch action {
         case .press:
           #expect(!isFound && pressed == nil)
@@ -289,7 +289,7 @@ struct ShiftTypingTests {
     mutating func tellLED() {
       guard untold != nil, isConnected else { return }
       untold = nil
-      if driver.states.locks[.caps] != led { take(.led(led)) }
+      if driver.states.locks[.caps] != led { handle(.led(led)) }
     }
 
     /// Lets time pass; the daemon tells of the LED within 1.5 s.
@@ -300,21 +300,21 @@ struct ShiftTypingTests {
         guard let next = [driver.typing.deadline, told].compactMap({ $0 }).min(), next <= end
         else { break }
         let isLED = next == told
-        take(.at(max(next, driver.now)))
+        handle(.at(max(next, driver.now)))
         if isLED { tellLED() }
       }
-      take(.at(end))
+      handle(.at(end))
       if let pressed { #expect(driver.now - pressed < 3_000_000) }
     }
 
     mutating func find(in session: String) {
       (self.session, isConnected, untold, found) = (session, true, nil, driver.now)
-      take(.found(driver.states.shift, led, in: session, isOnXorg: isOnXorg))
+      handle(.found(driver.states.shift, led, in: session, isOnXorg: isOnXorg))
     }
 
     /// Another console comes to the front, and then a session.
     mutating func leave(for session: String) {
-      take(.behind)
+      handle(.behind)
       isDark[self.session] = isOnXorg
       isDark[session] = isOnXorg
       find(in: session)
@@ -333,7 +333,7 @@ struct ShiftTypingTests {
       case 0...3:
         guard world.isConnected else { break }
         let state = ["off", "on", "capsLock"].randomElement(using: &random) ?? "off"
-        if state != world.driver.states.shift { world.take(.shift(state)) }
+        if state != world.driver.states.shift { world.handle(.shift(state)) }
       case 4: world.tellLED()
       case 5:
         // The person's own key, whose LED is told at once. While a session settles, and on Xorg until
@@ -342,11 +342,11 @@ struct ShiftTypingTests {
           world.driver.now - world.found > (world.isOnXorg ? 3_000_000 : 1_000_000)
         else { break }
         world.toggle(byTap: false)
-        world.take(.led(world.led))
+        world.handle(.led(world.led))
       case 6...8: world.pass(.random(in: 0...1_200_000, using: &random))
       case 9:
         world.isConnected = false
-        world.take(.away)
+        world.handle(.away)
       case 10:
         world.leave(for: Bool.random(using: &random) ? "a" : "b")
       default:
@@ -357,7 +357,7 @@ struct ShiftTypingTests {
           // The kernel releases its keys. The next process takes LEDs as they are, without those of ours.
           (world.pressed, world.taps, world.isDark) = (nil, [:], [:])
         } else if world.isConnected {
-          world.take(.silent)
+          world.handle(.silent)
         }
         world.find(in: world.session)
       }

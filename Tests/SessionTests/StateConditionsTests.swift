@@ -67,11 +67,11 @@ struct StateConditionsTests {
 
   @Test("a state that the daemon does not have is refused")
   func unknown() throws {
-    let talk = StateTable(
-      try StateTable.NamedTable(
+    let talk = CompiledTable(
+      try CompiledTable.NamedTable(
         states: ["silent", "open"], initial: "silent", rows: [("silent", "press", "open")]))
     let machines = MachineMessage.all(
-      of: Settings(machines: [Settings.TableMachine(Machine(rawValue: "talk"), talk)]))
+      of: Settings(machines: [Settings.TableMachine(MachineName(rawValue: "talk"), talk)]))
     func missing(_ operands: String...) throws -> [String]? {
       try StateConditions(operands)?.check(machines).map(\.rawValue)
     }

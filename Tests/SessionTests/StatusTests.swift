@@ -63,7 +63,7 @@ struct StatusTests {
 
   @Test("a placeholder of no known machine is refused if it is like one; others may come")
   func unknownPlaceholder() throws {
-    let known = Machine.shipped.map(\.rawValue) + ["talk"]
+    let known = MachineName.shipped.map(\.rawValue) + ["talk"]
     for (format, meant) in [("{shfit}", "shift"), ("{tlak}", "talk")] {
       let format = try StatusFormat(format)
       let name = format.machines.first?.rawValue ?? ""
@@ -76,7 +76,7 @@ struct StatusTests {
 
   @Test("a machine of one's own has a placeholder, a line of the tooltip and a class with its name")
   func own() throws {
-    let talk = Machine(rawValue: "talk")
+    let talk = MachineName(rawValue: "talk")
     func message(_ own: [States.Entry]) -> StateMessage {
       StateMessage(
         instance: "i", time: Time(microseconds: 0),
@@ -86,11 +86,11 @@ struct StatusTests {
     }
     var line = StatusLine(try StatusFormat("{talk}"), isForWaybar: true)
     #expect(
-      line.take(.states(message([States.Entry(talk, "open")])))?.description
+      line.handle(.states(message([States.Entry(talk, "open")])))?.description
         == #"{"text":"open","alt":"open","tooltip":"shift: off\u000akeyboard: idle\u000atalk: open","#
         + #""class":["off","idle","talk-open"]}"#)
     #expect(
-      line.take(.states(message([])))?.description
+      line.handle(.states(message([])))?.description
         == #"{"text":"","alt":"","tooltip":"shift: off\u000akeyboard: idle","class":["off","idle"]}"#
     )
   }
@@ -99,41 +99,41 @@ struct StatusTests {
   func reason() throws {
     var line = StatusLine(try StatusFormat("{shift}"), isForWaybar: true)
     #expect(
-      line.take(.disconnected(.permissionDenied(path: "p", group: "g")))?.description
+      line.handle(.disconnected(.permissionDenied(path: "p", group: "g")))?.description
         == #"{"text":"disconnected","alt":"disconnected","#
         + #""tooltip":"no permission to use 'p':\u000aonly members of the group 'g' may use it","#
         + #""class":["disconnected"]}"#)
-    #expect(line.take(.disconnected(.noDaemon(path: "p"))) != nil, "its tooltip changes")
+    #expect(line.handle(.disconnected(.noDaemon(path: "p"))) != nil, "its tooltip changes")
     var plain = StatusLine(try StatusFormat("{shift}"), isForWaybar: false)
-    #expect(plain.take(.disconnected(.permissionDenied(path: "p", group: nil))) == "disconnected")
+    #expect(plain.handle(.disconnected(.permissionDenied(path: "p", group: nil))) == "disconnected")
   }
 
   @Test("a line comes when the text changes, and is empty while the states are unknown")
   func line() throws {
     var line = StatusLine(try StatusFormat("{shift}"), isForWaybar: false)
-    #expect(line.take(.change(change("off", "on"))) == nil, "the states are unknown")
-    #expect(line.take(.states(states("off", "idle"))) == "off")
-    #expect(line.take(.change(change("idle", "busy", of: .keyboard))) == nil, "not in the format")
-    #expect(line.take(.change(change("off", "on"))) == "on")
-    #expect(line.take(.missed(3)) == nil)
-    #expect(line.take(.states(states("on", "idle"))) == nil)
-    #expect(line.take(.disconnected(.connectionLost)) == "")
-    #expect(line.take(.disconnected(.connectionLost)) == nil)
-    #expect(line.take(.change(change("on", "off"))) == nil, "the keyboard's state is unknown")
-    #expect(line.take(.states(states("off", "idle"))) == "off")
+    #expect(line.handle(.change(change("off", "on"))) == nil, "the states are unknown")
+    #expect(line.handle(.states(states("off", "idle"))) == "off")
+    #expect(line.handle(.change(change("idle", "busy", of: .keyboard))) == nil, "not in the format")
+    #expect(line.handle(.change(change("off", "on"))) == "on")
+    #expect(line.handle(.missed(3)) == nil)
+    #expect(line.handle(.states(states("on", "idle"))) == nil)
+    #expect(line.handle(.disconnected(.connectionLost)) == "")
+    #expect(line.handle(.disconnected(.connectionLost)) == nil)
+    #expect(line.handle(.change(change("on", "off"))) == nil, "the keyboard's state is unknown")
+    #expect(line.handle(.states(states("off", "idle"))) == "off")
   }
 
   @Test("for Waybar, a line is JSON with a class for each state")
   func waybar() throws {
     var line = StatusLine(try StatusFormat("{shift}"), isForWaybar: true)
     #expect(
-      line.take(.disconnected(.connectionLost))?.description
+      line.handle(.disconnected(.connectionLost))?.description
         == #"{"text":"","alt":"disconnected","tooltip":"no keymoded","class":["disconnected"]}"#)
     #expect(
-      line.take(.states(states("on", "idle")))?.description
+      line.handle(.states(states("on", "idle")))?.description
         == #"{"text":"on","alt":"on","tooltip":"shift: on\u000akeyboard: idle","#
         + #""class":["on","idle"]}"#)
-    #expect(line.take(.change(change("idle", "busy", of: .keyboard))) != nil, "its class changes")
+    #expect(line.handle(.change(change("idle", "busy", of: .keyboard))) != nil, "its class changes")
   }
 
   @Test("for Waybar, a lock that is on is a class, and one that is known is in the tooltip")
@@ -143,18 +143,18 @@ struct StatusTests {
       text?.description.split(separator: #""tooltip":"#).last.map(String.init)
     }
     #expect(
-      tail(line.take(.states(states("on", "idle", LockStates(caps: .on, num: .off)))))
+      tail(line.handle(.states(states("on", "idle", LockStates(caps: .on, num: .off)))))
         == #""shift: on\u000akeyboard: idle\u000acaps: on\u000anum: off","#
         + #""class":["on","idle","caps-on"]}"#)
     #expect(
-      tail(line.take(.change(change("on", "unknown", of: .caps))))
+      tail(line.handle(.change(change("on", "unknown", of: .caps))))
         == #""shift: on\u000akeyboard: idle\u000anum: off","class":["on","idle"]}"#)
     var caps = StatusLine(try StatusFormat("{caps}"), of: [.caps], isForWaybar: true)
     #expect(
-      caps.take(.states(states("on", "idle", LockStates(num: .on))))?.description
+      caps.handle(.states(states("on", "idle", LockStates(num: .on))))?.description
         == #"{"text":"unknown","alt":"unknown","tooltip":"","class":[]}"#)
     #expect(
-      caps.take(.change(change("unknown", "on", of: .caps)))?.description
+      caps.handle(.change(change("unknown", "on", of: .caps)))?.description
         == #"{"text":"on","alt":"on","tooltip":"caps: on","class":["caps-on"]}"#)
   }
 
@@ -166,8 +166,10 @@ struct StatusTests {
       ("x", nil, false, [.shift, .keyboard]), ("{caps}", .caps, true, [.caps]),
       ("", .num, true, [.num]), ("{num}", .caps, true, [.caps, .num]),
       ("{shift}", .caps, true, nil), ("{caps}", nil, true, nil), ("{shift}", .shift, true, nil),
-    ] as [(String, Machine?, Bool, Set<Machine>?)])
-  func followed(_ format: String, _ machine: Machine?, _ isForWaybar: Bool, _ all: Set<Machine>?)
+    ] as [(String, MachineName?, Bool, Set<MachineName>?)])
+  func followed(
+    _ format: String, _ machine: MachineName?, _ isForWaybar: Bool, _ all: Set<MachineName>?
+  )
     throws
   {
     let format = try StatusFormat(format)

@@ -17,8 +17,8 @@ struct WatchViewTests {
   private func view() -> WatchView {
     var view = WatchView(directory: "/run/keymoded")
     let states = states("off", "editingText", since: 10 * second, at: 15 * second)
-    view.take(.states(states), at: moment(15))
-    view.take(.change(change("off", "on", "shiftPressed", at: 20 * second)), at: moment(20))
+    view.handle(.states(states), at: moment(15))
+    view.handle(.change(change("off", "on", "shiftPressed", at: 20 * second)), at: moment(20))
     return view
   }
 
@@ -70,9 +70,9 @@ struct WatchViewTests {
   @Test("of one machine, the view has one column, and none of the other's changes")
   func oneMachine() {
     var view = WatchView(directory: "d", machine: .keyboard)
-    view.take(.states(states("off", "idle", since: 10 * second, at: 15 * second)), at: moment(15))
-    view.take(.change(change("off", "on", at: 16 * second)), at: moment(16))
-    view.take(
+    view.handle(.states(states("off", "idle", since: 10 * second, at: 15 * second)), at: moment(15))
+    view.handle(.change(change("off", "on", at: 16 * second)), at: moment(16))
+    view.handle(
       .change(change("idle", "busy", "work", at: 20 * second, of: .keyboard)), at: moment(20))
     #expect(
       lines(view) == [
@@ -86,16 +86,16 @@ struct WatchViewTests {
     arguments: [80, 41])
   func columns(_ columns: Int) {
     var view = WatchView(directory: "d")
-    let talk = Machine(rawValue: "talk")
+    let talk = MachineName(rawValue: "talk")
     let states = States(
       sequence: 0, shift: "off", shiftSince: nil, keyboard: "idle", keyboardSince: nil,
       locks: LockStates(caps: .off),
       own: [States.Entry(talk, "silent", since: Time(microseconds: 0))])
-    view.take(
+    view.handle(
       .states(StateMessage(instance: "i", time: Time(microseconds: 15 * second), states: states)),
       at: moment(15))
-    view.take(.change(change("off", "on", "ledOn", at: 20 * second, of: .caps)), at: moment(20))
-    view.take(
+    view.handle(.change(change("off", "on", "ledOn", at: 20 * second, of: .caps)), at: moment(20))
+    view.handle(
       .change(change("silent", "talkingWithYou", "press", at: 22 * second, of: talk)),
       at: moment(22))
     let lines = lines(view, columns: columns)
@@ -112,17 +112,17 @@ struct WatchViewTests {
     } else {
       #expect(lines[2] == "shift     keyboard  talk            caps")
     }
-    view.take(.change(change("on", "unknown", "ledGone", of: .caps)), at: moment(25))
+    view.handle(.change(change("on", "unknown", "ledGone", of: .caps)), at: moment(25))
     #expect(!self.lines(view)[2].contains("caps"), "an unknown lock has no column")
   }
 
   @Test("before the first states, the view says what to do")
   func advice() {
     var view = WatchView(directory: "d", advice: "start one")
-    view.take(.disconnected(.noDaemon(path: "d/state.sock")), at: moment(20))
+    view.handle(.disconnected(.noDaemon(path: "d/state.sock")), at: moment(20))
     #expect(lines(view) == ["waiting for keymoded in d", "", "start one"])
     #expect(lines(view, columns: 7)[2...] == ["start", "one"], "broken at a space")
-    view.take(.states(states("off", "idle")), at: moment(21))
+    view.handle(.states(states("off", "idle")), at: moment(21))
     #expect(lines(view)[3] == "              off                        idle")
     #expect(lines(view).count == 6, "nothing has ended")
   }
@@ -133,8 +133,8 @@ struct WatchViewTests {
   func milliseconds(_ microseconds: Int64, _ shown: String) {
     var view = WatchView(directory: "d")
     let now = Moment(sinceBoot: 20 * second, since1970: 1_700_000_000 * second)
-    view.take(.states(states("off", "idle", at: 20 * second)), at: now)
-    view.take(.change(change("off", "on", at: 15 * second + microseconds)), at: now)
+    view.handle(.states(states("off", "idle", at: 20 * second)), at: now)
+    view.handle(.change(change("off", "on", at: 15 * second + microseconds)), at: now)
     let line = view.lines(columns: 80, rows: 24, isColored: false, at: now).last?.description
     #expect(line?.contains(":15.\(shown)  on ← x") == true)
   }
@@ -155,7 +155,7 @@ struct WatchViewTests {
   func duration(_ seconds: Int64, _ text: String, _ left: Int64) {
     var view = WatchView(directory: "")
     let states = states("off", "x", since: 20 * second, at: 20 * second)
-    view.take(.states(states), at: moment(20))
+    view.handle(.states(states), at: moment(20))
     let now = moment(seconds)
     let lines = view.lines(columns: 80, rows: 24, isColored: false, at: now)
     #expect(lines[4].description.contains(text))
@@ -165,7 +165,7 @@ struct WatchViewTests {
   @Test("a view that lost the daemon keeps the states, and says when it is back")
   func disconnected() {
     var view = view()
-    view.take(.disconnected(.connectionLost), at: moment(22))
+    view.handle(.disconnected(.connectionLost), at: moment(22))
     #expect(view.timeToRedraw(at: moment(25)) == nil)
     #expect(
       lines(view) == [
@@ -176,8 +176,8 @@ struct WatchViewTests {
         "HH:MM:SS.mmm  keymoded has ended",
         "HH:MM:SS.mmm  on ← shiftPressed",
       ])
-    view.take(.missed(nil), at: moment(23))
-    view.take(.states(states("off", "x", at: 0)), at: moment(23))
+    view.handle(.missed(nil), at: moment(23))
+    view.handle(.states(states("off", "x", at: 0)), at: moment(23))
     #expect(
       lines(view)[6...7] == ["HH:MM:SS.mmm  connected again", "HH:MM:SS.mmm  missed some changes"])
   }
@@ -185,15 +185,15 @@ struct WatchViewTests {
   @Test("nothing is shown as later than now, although a recording may be played fast")
   func fastRecording() {
     var view = view()
-    view.take(.change(change("on", "off", at: 9000 * second)), at: moment(25))
+    view.handle(.change(change("on", "off", at: 9000 * second)), at: moment(25))
     #expect(lines(view)[4] == "              for 0 s                    for 15 s")
   }
 
   @Test("times that keymoded does not send are shown, too", arguments: [.min, .max] as [Int64])
   func extremes(_ time: Int64) {
     var view = WatchView(directory: "d")
-    view.take(.states(states("off", "x", since: time, at: -1 - time)), at: moment(20))
-    view.take(.change(change("off", "on", at: time)), at: moment(20))
+    view.handle(.states(states("off", "x", since: time, at: -1 - time)), at: moment(20))
+    view.handle(.change(change("off", "on", at: time)), at: moment(20))
     #expect(lines(view).contains { $0.contains("on") })
     _ = view.timeToRedraw(at: moment(25))
   }
@@ -201,7 +201,7 @@ struct WatchViewTests {
   @Test("the history is bounded")
   func bounded() {
     var view = view()
-    for _ in 0..<2000 { view.take(.missed(1), at: moment(21)) }
+    for _ in 0..<2000 { view.handle(.missed(1), at: moment(21)) }
     #expect(lines(view, rows: 10_000).count == 506)
   }
 }

@@ -58,7 +58,7 @@ struct DiagramTests {
   @Test("the current state is marked in both languages, if there is one")
   func current() throws {
     var machine = StateMachine(Turnstile())
-    machine.take(.coin)
+    machine.send(.coin)
     let diagram = Diagram(of: machine)
     #expect(diagram == Diagram(of: Turnstile(), current: "unlocked"))
     #expect(diagram.mermaid.hasSuffix("  class unlocked current\n"))

@@ -160,8 +160,8 @@ struct ObservedMachineHookTests {
     var plain = StateMachine(initial: 1, finalStates: [3]) { (number, step: Int) in
       number + step > 3 ? nil : number + step
     }
-    #expect(plain.take(2) == .init(from: 1, to: 3))
-    #expect(plain.take(1) == nil)
+    #expect(plain.send(2) == .init(from: 1, to: 3))
+    #expect(plain.send(1) == nil)
     #expect(plain.isFinal)
   }
 }

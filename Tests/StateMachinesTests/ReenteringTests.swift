@@ -105,8 +105,8 @@ private struct Hasty: DrawableRules {
 }
 
 @Suite("Rows that act")
-struct ActingRowTests {
-  private typealias Fault = TransitionTable<String, String>.Fault
+struct RowWithCallbacksTests {
+  private typealias TableError = TransitionTable<String, String>.TableError
 
   @Test("the rows of a table carry their own actions")
   func rows() throws {
@@ -120,7 +120,7 @@ struct ActingRowTests {
     for event in ["coin", "coin", "push"] { gate.send(event) }
     #expect(log == ["before unlocked", "after unlocked"])
     #expect(gate.isAccepting)
-    #expect(throws: Fault.twoRows(.init("a", "go", "a"), .init("a", "go", "a"))) {
+    #expect(throws: TableError.twoRows(.init("a", "go", "a"), .init("a", "go", "a"))) {
       try ObservedMachine(
         states: ["a"], initial: "a", rows: [.init("a", "go", "a"), .init("a", "go", "a")])
     }
@@ -137,7 +137,7 @@ struct ActingRowTests {
     #expect(
       message { try gate.after("locked", to: "locked") { _ in } }
         == "from 'locked' to 'locked'")
-    let keyboard = ObservedMachine(StateTable.standard)
+    let keyboard = ObservedMachine(CompiledTable.shipped)
     let recording = try #require(keyboard.rules.state(named: "prepareToRecord"))
     #expect(
       message { try keyboard.after(recording, on: .tapTextField) { _ in } }

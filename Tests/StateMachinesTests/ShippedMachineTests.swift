@@ -7,7 +7,7 @@ import Testing
 struct ShippedMachineTests {
   @Test("the keyboard machine is sound and has no dead state")
   func keyboard() throws {
-    try expectSound(StateTable.standard, diagram: "keyboard")
+    try expectSound(CompiledTable.shipped, diagram: "keyboard")
   }
 
   @Test("the Shift machine matches its diagram and has no dead state")
@@ -22,9 +22,9 @@ struct ShippedMachineTests {
   func nextStates() {
     var machine = StateMachine(ShiftRules())
     #expect(machine.nextStates == ["on", "capsLock"], "a press may be taken back from here")
-    machine.take(.shiftPressed(at: Time(microseconds: 10_000_000)))
+    machine.send(.shiftPressed(at: Time(microseconds: 10_000_000)))
     #expect(machine.nextStates == ["off", "capsLock"], "to an earlier `on` changes a payload only")
-    machine.take(.shiftPressed(at: Time(microseconds: 10_100_000)))
+    machine.send(.shiftPressed(at: Time(microseconds: 10_100_000)))
     #expect(machine.state == .capsLock)
     #expect(machine.nextStates == ["off", "on"])
   }

@@ -113,7 +113,7 @@ struct SourceTests {
       ])
     try comparison.compare("editor of a note", NoteEditor(note: notes[0]))
     try comparison.compare(
-      "keyboard of a chat", StateTable.standard,
+      "keyboard of a chat", CompiledTable.shipped,
       events: [.clickSwitchButton, .clickMoreButton, .tapTextField, .tapBlankArea])
     let start = Time(microseconds: 10_000_000)
     let presses = [0, 499_000, 500_000, -400_000, -500_000].map {

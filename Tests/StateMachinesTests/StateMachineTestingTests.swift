@@ -144,7 +144,7 @@ struct StateMachineTestingTests {
     for path in paths {
       var machine = StateMachine(Stack())
       for step in path.steps {
-        #expect(machine.take(step.event) == .init(from: step.from, to: step.to))
+        #expect(machine.send(step.event) == .init(from: step.from, to: step.to))
       }
       let last = try #require(path.steps.last)
       #expect(Stack().name(of: last.from) == path.arrow.from)
@@ -178,7 +178,7 @@ struct FinalStateTests {
   func isFinal() throws {
     var machine = StateMachine(Counter())
     #expect(!machine.isFinal)
-    machine.take(.ended)
+    machine.send(.ended)
     #expect(machine.isFinal && machine.nextStates == [])
     #expect(Counter().soundnessFaults == [])
     #expect(!StateMachine(Turnstile()).isFinal)
@@ -195,7 +195,7 @@ struct FinalStateTests {
     enum Attempt: Sendable { case trying, failed(any Error) }
     struct Offline: Error {}
     var machine = StateMachine(initial: Attempt.trying) { (_, error: any Error) in .failed(error) }
-    guard case .failed(let error)? = machine.take(Offline())?.to else {
+    guard case .failed(let error)? = machine.send(Offline())?.to else {
       Issue.record("no step")
       return
     }

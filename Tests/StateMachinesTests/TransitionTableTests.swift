@@ -5,7 +5,7 @@ import Testing
 struct TransitionTableTests {
   typealias Table = TransitionTable<String, String>
 
-  private func table(_ rows: [(String, String, String)]) throws(Table.Fault) -> Table {
+  private func table(_ rows: [(String, String, String)]) throws(Table.TableError) -> Table {
     try Table(states: ["locked", "unlocked"], initial: "locked", rows: rows)
   }
 
@@ -22,35 +22,35 @@ struct TransitionTableTests {
 
   @Test("a second row for one state and event is refused, naming both rows")
   func twoRows() {
-    let fault = Table.Fault.twoRows(
+    let error = Table.TableError.twoRows(
       .init("locked", "coin", "unlocked"), .init("locked", "coin", "locked"))
-    #expect(throws: fault) { try table(rows + [("locked", "coin", "locked")]) }
+    #expect(throws: error) { try table(rows + [("locked", "coin", "locked")]) }
   }
 
   @Test("a state, a final state or an event that is not listed is refused, and so is a name of two")
   func unknownNames() {
-    func expectFault(
-      _ fault: Table.Fault, _ row: Table.Row, states: [String] = ["locked", "unlocked"],
+    func expectError(
+      _ error: Table.TableError, _ row: Table.Row, states: [String] = ["locked", "unlocked"],
       initial: String = "locked", finalStates: [String] = []
     ) {
-      #expect(throws: fault) {
+      #expect(throws: error) {
         try Table(
           states: states, initial: initial, finalStates: finalStates, events: ["coin", "push"],
           rows: [.init("locked", "coin", "unlocked"), row])
       }
     }
     let good = Table.Row("unlocked", "push", "locked")
-    expectFault(.sameName("locked", "locked"), good, states: ["locked", "unlocked", "locked"])
-    expectFault(.unknownInitialState("new"), good, initial: "new")
-    expectFault(.unknownFinalState("gone"), good, finalStates: ["gone"])
+    expectError(.sameName("locked", "locked"), good, states: ["locked", "unlocked", "locked"])
+    expectError(.unknownInitialState("new"), good, initial: "new")
+    expectError(.unknownFinalState("gone"), good, finalStates: ["gone"])
     for row in [("locked", "push", "broken"), ("broken", "push", "locked")]
       as [(String, String, String)]
     {
       let row = Table.Row(row.0, row.1, row.2)
-      expectFault(.unknownState("broken", in: row), row)
+      expectError(.unknownState("broken", in: row), row)
     }
     let kick = Table.Row("unlocked", "kick", "locked")
-    expectFault(.unknownEvent("kick", in: kick), kick)
+    expectError(.unknownEvent("kick", in: kick), kick)
   }
 
   @Test("events keep their order, and unreachable states can be allowed")
@@ -78,10 +78,10 @@ struct TransitionTableTests {
 
   @Test("an unreachable state is refused")
   func unreachable() {
-    #expect(throws: Table.Fault.unreachableState("unlocked")) {
+    #expect(throws: Table.TableError.unreachableState("unlocked")) {
       try table([("unlocked", "push", "locked")])
     }
-    #expect(throws: TransitionTable<String, Int>.Fault.unreachableState("b")) {
+    #expect(throws: TransitionTable<String, Int>.TableError.unreachableState("b")) {
       try TransitionTable(
         states: ["a", "b", "c"], initial: "a", rows: [("b", 1, "c"), ("c", 1, "b"), ("b", 2, "a")])
     }

@@ -24,7 +24,7 @@ struct SessionPropertiesTests {
   private func locked() -> SessionProperties {
     var session = SessionProperties()
     #expect(session.follow(Self.path) == true)
-    #expect(session.take(allProperties: properties(isLocked: true)) == .absent(.locked))
+    #expect(session.handle(allProperties: properties(isLocked: true)) == .absent(.locked))
     return session
   }
 
@@ -40,15 +40,15 @@ struct SessionPropertiesTests {
     for lock in [[], [text]] {
       var session = SessionProperties()
       #expect(session.follow(Self.path) == true)
-      #expect(session.take(allProperties: properties(lock: lock)) == .absent(.locked))
-      #expect(session.take(changedProperties: change(isLocked: false)) == .inFront)
-      #expect(session.take(changedProperties: .array(of: "{sv}", [text])) == .absent(.locked))
-      #expect(session.take(changedProperties: change(isLocked: false)) == .inFront)
-      #expect(session.take(allProperties: properties(lock: lock)) == .absent(.locked))
+      #expect(session.handle(allProperties: properties(lock: lock)) == .absent(.locked))
+      #expect(session.handle(changedProperties: change(isLocked: false)) == .inFront)
+      #expect(session.handle(changedProperties: .array(of: "{sv}", [text])) == .absent(.locked))
+      #expect(session.handle(changedProperties: change(isLocked: false)) == .inFront)
+      #expect(session.handle(allProperties: properties(lock: lock)) == .absent(.locked))
       // A change of something else tells nothing of the lock.
       let other = BusValue.entry(.string("IdleHint"), .variant(.bool(true)))
-      #expect(session.take(changedProperties: change(isLocked: false)) == .inFront)
-      #expect(session.take(changedProperties: .array(of: "{sv}", [other])) == .inFront)
+      #expect(session.handle(changedProperties: change(isLocked: false)) == .inFront)
+      #expect(session.handle(changedProperties: .array(of: "{sv}", [other])) == .inFront)
     }
   }
 
@@ -57,7 +57,7 @@ struct SessionPropertiesTests {
     var session = SessionProperties()
     #expect(session.follow(Self.path) == true)
     let entries = type.map { [BusValue.entry(.string("Type"), .variant(.string($0)))] } ?? []
-    _ = session.take(allProperties: .array(of: "{sv}", entries))
+    _ = session.handle(allProperties: .array(of: "{sv}", entries))
     #expect(session.isOnXorg == (type == "x11"))
   }
 
@@ -76,9 +76,9 @@ struct SessionPropertiesTests {
       var session = SessionProperties(acceptsGreeter: acceptsGreeter)
       #expect(session.follow(Self.path) == true)
       let presence = acceptsGreeter || isOfUser ? SessionPresence.inFront : .absent(.noSession)
-      #expect(session.take(allProperties: all) == presence)
+      #expect(session.handle(allProperties: all) == presence)
       // A change does not tell the class again.
-      #expect(session.take(changedProperties: active) == presence)
+      #expect(session.handle(changedProperties: active) == presence)
     }
   }
 
@@ -86,10 +86,10 @@ struct SessionPropertiesTests {
   func changes() {
     var session = SessionProperties()
     #expect(session.follow(Self.path) == true)
-    #expect(session.take(changedProperties: change(isLocked: true)) == nil)
-    #expect(session.take(allProperties: properties(isLocked: false)) == .inFront)
-    #expect(session.take(changedProperties: change(isLocked: true)) == .absent(.locked))
-    #expect(session.take(changedProperties: change(isLocked: false)) == .inFront)
+    #expect(session.handle(changedProperties: change(isLocked: true)) == nil)
+    #expect(session.handle(allProperties: properties(isLocked: false)) == .inFront)
+    #expect(session.handle(changedProperties: change(isLocked: true)) == .absent(.locked))
+    #expect(session.handle(changedProperties: change(isLocked: false)) == .inFront)
   }
 
   @Test("a lock that logind has forgotten lasts until a change", arguments: [false, true])
@@ -99,11 +99,11 @@ struct SessionPropertiesTests {
     // logind may be so slow after its start that its first answers do not come in time.
     if isLost { session.unfollow() }
     #expect(session.follow(Self.path) == isLost)
-    #expect(session.take(allProperties: properties(isLocked: false)) == .absent(.locked))
-    #expect(session.take(allProperties: properties(isLocked: false)) == .absent(.locked))
+    #expect(session.handle(allProperties: properties(isLocked: false)) == .absent(.locked))
+    #expect(session.handle(allProperties: properties(isLocked: false)) == .absent(.locked))
     session.rememberLock()
-    #expect(session.take(changedProperties: change(isLocked: false)) == .inFront)
-    #expect(session.take(allProperties: properties(isLocked: false)) == .inFront)
+    #expect(session.handle(changedProperties: change(isLocked: false)) == .inFront)
+    #expect(session.handle(allProperties: properties(isLocked: false)) == .inFront)
   }
 
   @Test("a change unlocks a forgotten lock also where it comes before all properties")
@@ -112,8 +112,8 @@ struct SessionPropertiesTests {
     session.rememberLock()
     session.unfollow()
     #expect(session.follow(Self.path) == true)
-    #expect(session.take(changedProperties: change(isLocked: false)) == nil)
-    #expect(session.take(allProperties: properties(isLocked: false)) == .inFront)
+    #expect(session.handle(changedProperties: change(isLocked: false)) == nil)
+    #expect(session.handle(allProperties: properties(isLocked: false)) == .inFront)
   }
 
   @Test("a lock lasts also if logind ends while nothing tells of the session")
@@ -122,12 +122,12 @@ struct SessionPropertiesTests {
     session.unfollow()
     session.rememberLock()
     #expect(session.follow(Self.path) == true)
-    #expect(session.take(allProperties: properties(isLocked: false)) == .absent(.locked))
-    #expect(session.take(changedProperties: change(isLocked: false)) == .inFront)
+    #expect(session.handle(allProperties: properties(isLocked: false)) == .absent(.locked))
+    #expect(session.handle(changedProperties: change(isLocked: false)) == .inFront)
     session.unfollow()
     session.rememberLock()
     #expect(session.follow(Self.path) == true)
-    #expect(session.take(allProperties: properties(isLocked: false)) == .inFront)
+    #expect(session.handle(allProperties: properties(isLocked: false)) == .inFront)
   }
 
   @Test("a lock that logind has not forgotten is what logind says")
@@ -135,7 +135,7 @@ struct SessionPropertiesTests {
     var session = locked()
     session.unfollow()
     #expect(session.follow(Self.path) == true)
-    #expect(session.take(allProperties: properties(isLocked: false)) == .inFront)
+    #expect(session.handle(allProperties: properties(isLocked: false)) == .inFront)
   }
 
   @Test("a forgotten lock is not that of another session")
@@ -143,6 +143,6 @@ struct SessionPropertiesTests {
     var session = locked()
     session.rememberLock()
     #expect(session.follow("/org/freedesktop/login1/session/_32") == true)
-    #expect(session.take(allProperties: properties(isLocked: false)) == .inFront)
+    #expect(session.handle(allProperties: properties(isLocked: false)) == .inFront)
   }
 }

@@ -35,7 +35,7 @@ extension States {
   public var keyboardSince: Time? { since(.keyboard) }
   /// The states of the locks.
   public var locks: LockStates {
-    func state(_ machine: Machine) -> LockRules.State {
+    func state(_ machine: MachineName) -> LockRules.State {
       self[machine].flatMap(LockRules.State.init(rawValue:)) ?? .unknown
     }
     return LockStates(caps: state(.caps), num: state(.num))

@@ -52,10 +52,10 @@ extension Configuration {
   }
 
   /// The lines for the bindings of the machine with this index.
-  private func bindingLines(of machine: Int) -> [String] {
-    let table = settings.machines[machine].table
+  private func bindingLines(of machineIndex: Int) -> [String] {
+    let table = settings.machines[machineIndex].table
     return table.events.flatMap { event in
-      let chords = settings.bindings.chords(of: event, of: machine)
+      let chords = settings.bindings.chords(of: event, of: machineIndex)
       return list(
         "\(scalar(table.name(ofEvent: event))):", chords.map { "\($0.shortName)\($1.suffix)" })
     }
@@ -64,7 +64,7 @@ extension Configuration {
   /// The keyboard machine's table; empty if it is the shipped one.
   private var tableLines: [String] {
     let table = settings.keyboard
-    guard table != .standard else { return [] }
+    guard table != .shipped else { return [] }
     return [
       "  table:", "    replaces: true", "    initial: \(scalar(table.name(of: table.initial)))",
     ] + list("    states:", table.stateNames) + list("    events:", table.sentEventNames)
@@ -74,7 +74,7 @@ extension Configuration {
   /// The lines for the rows of a table, grouped by state below the state's name.
   ///
   /// - Parameter allStates: whether states without a row have a line, too.
-  private func rowLines(of table: StateTable, allStates: Bool) -> [String] {
+  private func rowLines(of table: CompiledTable, allStates: Bool) -> [String] {
     let rows = Dictionary(grouping: table.rows, by: \.state)
     return table.stateNames.flatMap { state -> [String] in
       let timeout = table.timeout(ofStateNamed: state).map {
@@ -142,7 +142,7 @@ extension Node {
   }
 }
 
-extension Timing {
+extension ChordTrigger {
   /// The text after the chord in a binding.
   fileprivate var suffix: String {
     switch self {

@@ -18,7 +18,7 @@ extension ConfigurationReader {
       replacingFile = replaces.mark.file
     }
     let table = configuration.settings.keyboard
-    for event in StateTable.standard.events where !table.events.contains(event) {
+    for event in CompiledTable.shipped.events where !table.events.contains(event) {
       configuration.settings.bindings.unbind(event)
     }
     if let bindings = values["bindings"] {
@@ -33,49 +33,54 @@ extension ConfigurationReader {
   ///   - kind: the word for an event of the machine in messages, such as `event of talk`.
   ///   - first: the index of the first file in which unknown names are errors.
   mutating func readBindings(
-    _ bindings: Node, of machine: Int, each kind: String, since first: Int = 0
+    _ bindings: Node, of machineIndex: Int, each kind: String, since first: Int = 0
   ) {
-    let table = configuration.settings.machines[machine].table
+    let table = configuration.settings.machines[machineIndex].table
     let lists = members(
       of: bindings, "bindings", known: table.sentEventNames, each: kind, since: first)
     // An event without a value keeps its default chords; an empty list removes them.
     let named = table.events.filter {
       lists[table.name(ofEvent: $0)].map { !$0.isEmpty } ?? false
     }
-    for event in named { configuration.settings.bindings.unbind(event, of: machine) }
+    for event in named { configuration.settings.bindings.unbind(event, of: machineIndex) }
     let wanted = named.flatMap { event in
       (lists[table.name(ofEvent: event)]?.elements ?? []).map { (event, $0) }
     }
-    var bound: [BoundChord] = []
+    var bound: [Binding] = []
     // Of two bindings of a chord, the later one is the error.
     for (event, node) in wanted.sorted(by: { $0.1.mark < $1.1.mark }) {
-      guard let (chord, timing) = bind(node, to: event, of: machine, named) else { continue }
-      bound.append((chord, timing, event, node.mark))
+      guard let (chord, trigger) = bind(node, to: event, of: machineIndex, named) else { continue }
+      bound.append((chord, trigger, event, node.mark))
     }
     // A warning depends on all bindings, so warnings come after the last binding.
-    for binding in bound where binding.timing == .release {
-      warnOfRelease(by: binding, of: machine)
+    for binding in bound where binding.trigger == .release {
+      warnOfRelease(by: binding, of: machineIndex)
     }
   }
 
   /// A binding in the files, and its position.
-  private typealias BoundChord = (chord: Chord, timing: Timing, event: StateTable.Event, mark: Mark)
+  private typealias Binding = (
+    chord: Chord, trigger: ChordTrigger, event: CompiledTable.Event, mark: Mark
+  )
 
-  /// Binds the chord of `node`, and returns it with its timing; `nil` after an error.
+  /// Binds the chord of `node`, and returns it with its trigger; `nil` after an error.
   ///
   /// - Parameter named: the events that the files bind. All other events have their default chords.
   private mutating func bind(
-    _ node: Node, to event: StateTable.Event, of machine: Int, _ named: [StateTable.Event]
-  ) -> (Chord, Timing)? {
+    _ node: Node, to event: CompiledTable.Event, of machineIndex: Int,
+    _ named: [CompiledTable.Event]
+  ) -> (Chord, ChordTrigger)? {
     if case .mapping = node.content {
       fail("write the key and when it acts as one text, such as 'F9 release'", at: node)
       return nil
     }
-    guard let text = scalar(node), let (chord, timing) = binding(text, at: node) else { return nil }
+    guard let text = scalar(node), let (chord, trigger) = binding(text, at: node) else {
+      return nil
+    }
     guard
-      let other = configuration.settings.bindings.bind(chord, timing, to: event, of: machine)
-    else { return (chord, timing) }
-    let name = configuration.settings.machines[machine].table.name(ofEvent: other)
+      let other = configuration.settings.bindings.bind(chord, trigger, to: event, of: machineIndex)
+    else { return (chord, trigger) }
+    let name = configuration.settings.machines[machineIndex].table.name(ofEvent: other)
     fail(
       named.contains(other)
         ? "'\(text)' is already bound to \(name)"
@@ -88,20 +93,20 @@ extension ConfigurationReader {
   /// Warns if only the release of a chord is bound: the user may have misspelt the chord.
   /// Warns too if the press and the release send the same event. Such an event enters a state and
   /// leaves it; if another key leaves the state before the release, the release enters it again.
-  private mutating func warnOfRelease(by binding: BoundChord, of machine: Int) {
-    guard let events = configuration.settings.bindings[binding.chord, machine] else { return }
-    if events.withTimings.allSatisfy({ $0.timing == .release }) {
+  private mutating func warnOfRelease(by binding: Binding, of machineIndex: Int) {
+    guard let events = configuration.settings.bindings[binding.chord, machineIndex] else { return }
+    if events.withTriggers.allSatisfy({ $0.trigger == .release }) {
       warn("nothing is bound to the press of \(binding.chord.shortName)", at: binding.mark)
     }
     guard events.press == binding.event else { return }
-    let name = configuration.settings.machines[machine].table.name(ofEvent: binding.event)
+    let name = configuration.settings.machines[machineIndex].table.name(ofEvent: binding.event)
     warn(
       "the press sends \(name), too: if another key changes the state meanwhile, the release may "
         + "begin what it should end; use two events", at: binding.mark)
   }
 
-  /// The chord and the timing that a binding names; `nil` after an error.
-  private mutating func binding(_ text: String, at node: Node) -> (Chord, Timing)? {
+  /// The chord and the trigger that a binding names; `nil` after an error.
+  private mutating func binding(_ text: String, at node: Node) -> (Chord, ChordTrigger)? {
     let parts = ChordText(text)
     let isAny = parts.names.count > 1 && parts.names[0].lowercased() == "any"
     let names = Array(parts.names.dropFirst(isAny ? 1 : 0))
@@ -115,12 +120,12 @@ extension ConfigurationReader {
       }
       keys.append(key)
     }
-    guard let timing = timing(parts.rest, at: node) else { return nil }
-    return chord(keys, names, allowsAnyModifiers: isAny, at: node).map { ($0, timing) }
+    guard let trigger = trigger(parts.rest, at: node) else { return nil }
+    return chord(keys, names, allowsAnyModifiers: isAny, at: node).map { ($0, trigger) }
   }
 
-  /// The timing that the text after a chord names; `nil` after an error.
-  private mutating func timing(_ text: String, at node: Node) -> Timing? {
+  /// The trigger that the text after a chord names; `nil` after an error.
+  private mutating func trigger(_ text: String, at node: Node) -> ChordTrigger? {
     let words = text.split(separator: " ").map { $0.lowercased() }
     switch words {
     case [], ["press"]: return .press

@@ -30,13 +30,13 @@ extension ConfigurationReader {
       guard let name = machineName(pair.key) else { continue }
       if read.contains(where: { $0.machine.name.rawValue == name }) {
         fail("duplicate machine '\(name)'", at: pair.key)
-      } else if read.count == Machine.maxOwnMachines {
-        fail("there are more than \(Machine.maxOwnMachines) machines", at: pair.key)
+      } else if read.count == MachineName.maxOwnMachines {
+        fail("there are more than \(MachineName.maxOwnMachines) machines", at: pair.key)
       } else {
         let parts = members(of: pair.value, "'\(name)'", known: SettingNames.machine)
         guard let table = table(parts, of: name, at: pair.key) else { continue }
         read.append(
-          (Settings.TableMachine(Machine(rawValue: name), table), parts["bindings"]))
+          (Settings.TableMachine(MachineName(rawValue: name), table), parts["bindings"]))
       }
     }
     read.sort { $0.machine.name < $1.machine.name }
@@ -51,19 +51,19 @@ extension ConfigurationReader {
 
   private mutating func machineName(_ node: Node) -> String? {
     guard let name = scalar(node) else { return nil }
-    if Machine.isOwnName(name) { return name }
+    if MachineName.isOwnName(name) { return name }
     fail(
-      Machine.reservedNames.contains(name)
+      MachineName.reservedNames.contains(name)
         ? "'\(name)' cannot be the name of a machine of your own; it means something else"
         : "'\(name)' is not a valid name for a machine: use a lower-case letter, then up to "
-          + "\(StateTable.maxNameBytes - 1) lower-case letters and digits", at: node)
+          + "\(CompiledTable.maxNameBytes - 1) lower-case letters and digits", at: node)
     return nil
   }
 
   /// The table of a machine; `nil` after any error except an unreachable state.
   private mutating func table(
     _ parts: [String: Node], of name: String, at machine: Node
-  ) -> StateTable? {
+  ) -> CompiledTable? {
     let faultsBefore = faults.count
     guard case .mapping(let pairs)? = parts["rows"]?.content, let rowsNode = parts["rows"] else {
       fail(
@@ -73,8 +73,8 @@ extension ConfigurationReader {
     }
     let states = names(pairs.map(\.key), "state")
     var (events, knownEvents): ([String], Set<String>) = ([], [])
-    var rows: [StateTable.Row] = []
-    var timeouts: [String: StateTable.Timeout] = [:]
+    var rows: [CompiledTable.Row] = []
+    var timeouts: [String: CompiledTable.Timeout] = [:]
     var unread = Set(states)
     for pair in pairs {
       // Skips invalid and repeated names, which `names` has reported.
@@ -95,8 +95,8 @@ extension ConfigurationReader {
         rows.append(.init(state, event, next))
       }
     }
-    if events.count > StateTable.maxNames {
-      fail("there are more than \(StateTable.maxNames) events", at: rowsNode)
+    if events.count > CompiledTable.maxNames {
+      fail("there are more than \(CompiledTable.maxNames) events", at: rowsNode)
     }
     checkCircles(timeouts, at: rowsNode)
     guard let initial = parts["initial"] else {
@@ -107,8 +107,8 @@ extension ConfigurationReader {
       return nil
     }
     do {
-      let table = StateTable(
-        try StateTable.NamedTable(
+      let table = CompiledTable(
+        try CompiledTable.NamedTable(
           states: states, initial: start, events: events, rows: rows, allowsUnreachable: true),
         timeouts: timeouts)
       let unreachable = Set(table.unreachableStates)
@@ -132,8 +132,8 @@ extension ConfigurationReader {
       guard let name = scalar(node), isUsable(name, at: node) else { continue }
       if !known.insert(name).inserted {
         fail("duplicate \(what) '\(name)'", at: node)
-      } else if names.count == StateTable.maxNames {
-        fail("there are more than \(StateTable.maxNames) \(what)s", at: node)
+      } else if names.count == CompiledTable.maxNames {
+        fail("there are more than \(CompiledTable.maxNames) \(what)s", at: node)
         break
       } else {
         names.append(name)

@@ -21,7 +21,7 @@ extension ConfigurationReader {
     let faultsBefore = faults.count
     let parts = members(of: node, "table", known: SettingNames.table)
     let replaces = parts["replaces"].map { isTrue($0) } ?? false
-    let shipped = StateTable.standard
+    let shipped = CompiledTable.shipped
     let states = names(
       parts["states"], "state", shipped: replaces ? [] : shipped.stateNames,
       taken: ShiftRules().stateNames)
@@ -33,10 +33,10 @@ extension ConfigurationReader {
     let initial = initial(parts["initial"], replaces, states.map(\.text), at: node)
     guard faults.count == faultsBefore, let initial else { return false }
     do {
-      let table = try StateTable.NamedTable(
+      let table = try CompiledTable.NamedTable(
         states: states.map(\.text), initial: initial, events: events.map(\.text), rows: rows,
         allowsUnreachable: true)
-      configuration.settings.keyboard = StateTable(table, timeouts: timeouts)
+      configuration.settings.keyboard = CompiledTable(table, timeouts: timeouts)
       reportUnused(in: table, states: states, events: events)
     } catch {
       fail("\(error)", at: node)
@@ -49,7 +49,7 @@ extension ConfigurationReader {
     _ initial: Node?, _ replaces: Bool, _ states: [String], at table: Node
   ) -> String? {
     if let initial { return state(initial, among: states) }
-    let shipped = StateTable.standard
+    let shipped = CompiledTable.shipped
     guard replaces else { return shipped.name(of: shipped.initial) }
     fail("a table with 'replaces: true' needs an 'initial' state", at: table)
     return nil
@@ -80,8 +80,8 @@ extension ConfigurationReader {
       } else if taken.contains(text) {
         fail(
           "'\(text)' is \(what == "state" ? "a state" : "an event") of the Shift machine", at: node)
-      } else if names.count == StateTable.maxNames, !known.contains(text) {
-        fail("there are more than \(StateTable.maxNames) \(what)s", at: node)
+      } else if names.count == CompiledTable.maxNames, !known.contains(text) {
+        fail("there are more than \(CompiledTable.maxNames) \(what)s", at: node)
         break
       } else if known.insert(text).inserted {
         names.append((text, node))
@@ -94,11 +94,11 @@ extension ConfigurationReader {
   mutating func isUsable(_ text: String, at node: Node) -> Bool {
     if !isName(text) {
       fail(
-        "'\(text)' is not a valid name: use a letter, then up to \(StateTable.maxNameBytes - 1) letters, "
-          + "digits, '-' or '_'", at: node)
+        "'\(text)' is not a valid name: use a letter, then up to \(CompiledTable.maxNameBytes - 1) "
+          + "letters, digits, '-' or '_'", at: node)
       return false
     }
-    let reserved = [Change.configured: "by a new configuration", StateTable.timedOut: "by time"]
+    let reserved = [Change.configured: "by a new configuration", CompiledTable.timedOut: "by time"]
     guard let cause = reserved[text] else { return true }
     fail("'\(text)' is reserved for changes \(cause)", at: node)
     return false
@@ -107,7 +107,7 @@ extension ConfigurationReader {
   /// Whether `text` needs no escapes in JSON, in the name of a unit and in a class of CSS, and is
   /// short enough for the memory that keeps the states.
   private func isName(_ text: String) -> Bool {
-    guard let first = text.utf8.first, text.utf8.count <= StateTable.maxNameBytes else {
+    guard let first = text.utf8.first, text.utf8.count <= CompiledTable.maxNameBytes else {
       return false
     }
     return isLetter(first)
@@ -119,10 +119,10 @@ extension ConfigurationReader {
 
   /// The shipped rows, then the rows in `node`, and the timeouts by the names of their states.
   private mutating func rows(
-    _ node: Node?, _ states: [String], _ events: [String], shipped: [StateTable.Row]
-  ) -> ([StateTable.Row], [String: StateTable.Timeout]) {
+    _ node: Node?, _ states: [String], _ events: [String], shipped: [CompiledTable.Row]
+  ) -> ([CompiledTable.Row], [String: CompiledTable.Timeout]) {
     var rows = shipped
-    var timeouts: [String: StateTable.Timeout] = [:]
+    var timeouts: [String: CompiledTable.Timeout] = [:]
     let ofStates = node.map { members(of: $0, "rows", known: states, each: "state") } ?? [:]
     for state in states {
       guard let all = ofStates[state] else { continue }
@@ -148,9 +148,9 @@ extension ConfigurationReader {
   /// Separates a state's rows by events from its row by time, such as `after 10m: silent`.
   mutating func rowsByEvents(
     _ node: Node, _ states: [String], isOwn: Bool = false
-  ) -> (byEvents: Node, timeout: StateTable.Timeout?) {
+  ) -> (byEvents: Node, timeout: CompiledTable.Timeout?) {
     guard case .mapping(let pairs) = node.content else { return (node, nil) }
-    var timeout: StateTable.Timeout?
+    var timeout: CompiledTable.Timeout?
     var isTimed = false
     let byEvents = pairs.filter { pair in
       let words = pair.key.text?.split(separator: " ").map(String.init) ?? []
@@ -163,7 +163,7 @@ extension ConfigurationReader {
         words[1], at: pair.key, from: .milliseconds(1), upTo: .seconds(86_400)),
         let next = state(pair.value, among: states, isOwn: isOwn)
       {
-        timeout = StateTable.Timeout(after: time, next: next)
+        timeout = CompiledTable.Timeout(after: time, next: next)
       }
       isTimed = true
       return false
@@ -172,7 +172,7 @@ extension ConfigurationReader {
   }
 
   /// Reports circles of rows by time: after a suspend, a machine would walk a circle many times.
-  mutating func checkCircles(_ timeouts: [String: StateTable.Timeout], at node: Node) {
+  mutating func checkCircles(_ timeouts: [String: CompiledTable.Timeout], at node: Node) {
     for state in timeouts.keys.sorted() {
       var path = [state]
       while let next = timeouts[path[path.count - 1]]?.next, path.count <= timeouts.count {
@@ -191,11 +191,11 @@ extension ConfigurationReader {
 
   /// Reports listed states that are unreachable, and listed events that no row uses.
   private mutating func reportUnused(
-    in table: StateTable.NamedTable, states: [Name], events: [Name]
+    in table: CompiledTable.NamedTable, states: [Name], events: [Name]
   ) {
     // A table with all shipped rows extends the shipped table, even with the `replaces: true` that
     // `--print-config` writes. Shipped states that are unreachable in such a table are no fault.
-    let shipped = StateTable.standard
+    let shipped = CompiledTable.shipped
     let isExtended = shipped.rows.allSatisfy(table.rows.contains)
     let unreachable = Set(configuration.settings.keyboard.unreachableStates)
       .subtracting(isExtended ? shipped.stateNames : [])

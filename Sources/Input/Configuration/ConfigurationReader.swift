@@ -122,9 +122,9 @@ struct ConfigurationReader {
 
   private mutating func readShift(_ node: Node) {
     let values = members(of: node, "shift", known: SettingNames.shift)
-    let standard = ShiftRules()
+    let defaults = ShiftRules()
     configuration.settings.shift = ShiftRules(
-      threshold: values["threshold"].flatMap { duration($0) } ?? standard.threshold,
+      threshold: values["threshold"].flatMap { duration($0) } ?? defaults.threshold,
       timeout: values["timeout"].flatMap { isOff($0) ? nil : duration($0) })
     if let timeout = values["tap_timeout"].flatMap({ duration($0) }) {
       configuration.settings.tapTimeout = timeout
@@ -132,8 +132,8 @@ struct ConfigurationReader {
     if let trigger: Settings.ShiftTrigger = values["trigger"].flatMap({ choice($0) }) {
       configuration.settings.shiftTrigger = trigger
     }
-    if let use: Settings.ShiftUse = values["used_by"].flatMap({ choice($0) }) {
-      configuration.settings.shiftUsedBy = use
+    if let keys: Settings.KeysUsingShift = values["used_by"].flatMap({ choice($0) }) {
+      configuration.settings.shiftUsedBy = keys
     }
   }
 
@@ -182,7 +182,7 @@ extension ConfigurationReader {
       guard let name = scalar(key) else { continue }
       if !isKnown.contains(name) {
         guard key.mark.file >= first else { continue }
-        let isMachine = kind == "setting" && value["rows"] != nil && Machine.isOwnName(name)
+        let isMachine = kind == "setting" && value["rows"] != nil && MachineName.isOwnName(name)
         fail(
           isMachine && known.contains("machines")
             ? "'\(name)' belongs below 'machines:'" : unknownName(name, kind, among: known), at: key

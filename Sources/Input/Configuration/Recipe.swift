@@ -26,7 +26,7 @@ public struct Recipe: Sendable {
     return comment.occurrences(of: ". ").first.map { "\(comment[..<$0.lowerBound])." } ?? comment
   }
 
-  /// The key or chord of its first binding, without `Any` and the timing; `nil` without bindings.
+  /// The key or chord of its first binding, without `Any` and the trigger; `nil` without bindings.
   public var key: String? {
     guard let bindings = text.occurrences(of: "bindings:").first,
       let list = text[bindings.upperBound...].firstIndex(of: "[")
@@ -57,7 +57,7 @@ public struct Recipe: Sendable {
 
   /// The name of the key or chord that is written as `key`.
   ///
-  /// - Throws: an error if no configuration can bind `key`, or if `key` includes a timing.
+  /// - Throws: an error if no configuration can bind `key`, or if `key` includes a trigger.
   public static func name(ofKey key: String) throws(UsageError) -> String {
     guard ChordText(key).rest.isEmpty else {
       throw UsageError("'\(key)' is neither a key, such as F9, nor a chord, such as Ctrl+Space")

@@ -39,7 +39,7 @@ private func section(of name: String) -> String? {
   case _ where SettingNames.devices.contains(name): "'devices:'"
   case _ where SettingNames.keyboard.contains(name): "'keyboard:'"
   case _ where SettingNames.table.contains(name): "'table:' of 'keyboard:'"
-  case _ where StateTable.standard.eventNames.contains(name): "'bindings:' of 'keyboard:'"
+  case _ where CompiledTable.shipped.eventNames.contains(name): "'bindings:' of 'keyboard:'"
   default: nil
   }
 }

@@ -13,7 +13,7 @@ extension Keyboards {
 
   /// A key is read at most this long after its time stamp, in microseconds. The kernel takes far
   /// less, and the delay is too short to notice.
-  public static let lateness: Int64 = 1000
+  public static let maxLateness: Int64 = 1000
 
   /// The first and the last delay before the kernel is asked for the LEDs, in microseconds. Each
   /// delay begins when the previous delay ends. Most desktops have switched the LEDs after the
@@ -25,8 +25,8 @@ extension Keyboards {
 
   /// The first boot time, in microseconds, at which ``read(into:)`` can return a batch whose
   /// ``Batch/noInputBefore`` is `time`.
-  public static func bootTime(settling time: Time) -> Int64 {
-    let (sum, overflow) = time.microseconds.addingReportingOverflow(lateness)
+  public static func bootTime(reaching time: Time) -> Int64 {
+    let (sum, overflow) = time.microseconds.addingReportingOverflow(maxLateness)
     return overflow ? .max : sum
   }
 
@@ -48,7 +48,7 @@ extension Keyboards {
   /// event.
   ///
   /// - Parameter batch: its ``Batch/reached`` becomes the time up to which all events of the kernel
-  ///   have been handed over, and its ``Batch/noInputBefore`` is earlier by ``lateness``.
+  ///   have been handed over, and its ``Batch/noInputBefore`` is earlier by ``maxLateness``.
   public func read(into batch: inout Batch) {
     let (limit, ended) = readAll()
     waiting.take(upTo: limit, into: &nextInputs)
@@ -59,9 +59,9 @@ extension Keyboards {
     swap(&batch.inputs, &nextInputs)
     while !nextInputs.isEmpty { nextInputs.removeLast() }
     batch.reached = limit
-    batch.noInputBefore = Time(microseconds: limit.microseconds - Self.lateness)
+    batch.noInputBefore = Time(microseconds: limit.microseconds - Self.maxLateness)
     // Events in `waiting` or in libevdev's queue do not make a descriptor readable.
-    if !waiting.isEmpty || mayHaveUnread { watch?.continuation.callSoon() }
+    if !waiting.isEmpty || mayHaveUnread { eventSources?.continuation.callSoon() }
   }
 
   /// Reads all devices that have something to read.
@@ -72,7 +72,7 @@ extension Keyboards {
     var ended: [Ended] = []
     // A single device is read without asking whether it is ready.
     let isAlone = followed.count == 1
-    if !isAlone { watch?.loop.findReady() }
+    if !isAlone { eventSources?.loop.findReady() }
     mayHaveUnread = false
     for index in followed.indices
     where isAlone || followed[index].mayHaveUnread || isReady(followed[index].device) {
@@ -129,11 +129,11 @@ extension Keyboards {
 
   private func askForLEDs(after delay: Int64) {
     ledDelay = delay
-    watch?.ledTimer.set(at: UInt64(clamping: Self.now.microseconds + delay))
+    eventSources?.ledTimer.set(at: UInt64(clamping: Self.now.microseconds + delay))
   }
 
   private func isReady(_ device: InputDevice) -> Bool {
-    watch?.loop.isReady(device.descriptor) ?? true
+    eventSources?.loop.isReady(device.descriptor) ?? true
   }
 
   private func read(at index: Int, after past: Time) -> Outcome {

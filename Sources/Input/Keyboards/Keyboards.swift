@@ -56,7 +56,7 @@ public final class Keyboards {
   /// How many devices were ever opened and followed.
   private var openedCount = 0
   private let paths: DeviceFinder.Paths
-  private(set) var watch: Watch?
+  private(set) var eventSources: EventSources?
   private var openingErrors: [String: SystemError] = [:]
   /// The nodes of devices that have no role, with the status of each node when it was opened.
   private var nodesWithoutRole: [String: NodeStatus] = [:]
@@ -75,14 +75,14 @@ public final class Keyboards {
   var ledDelay: Int64 = 0
 
   /// The event loop and its sources, which ``start(on:followingNewcomers:ready:)`` sets up.
-  struct Watch {
+  struct EventSources {
     let loop: EventLoop
     /// Calls `ready` although no descriptor is readable.
     let continuation: EventSource
     /// Asks for the lock LEDs some time after a press of a lock key.
     let ledTimer: EventSource
     /// Sets `ledTimer` after a switch of consoles.
-    let consoles: ConsoleWatch?
+    let consoles: ConsoleMonitor?
     var finder: DeviceFinder?
   }
 
@@ -121,7 +121,7 @@ public final class Keyboards {
       ledDelayHasPassed()
       ready()
     }
-    let consoles = try? ConsoleWatch(loop) { [unowned self] in askForLEDsSoon() }
+    let consoles = try? ConsoleMonitor(loop) { [unowned self] in askForLEDsSoon() }
     // Unowned: the keyboards own the finder, so they outlive every call.
     let finder = try DeviceFinder(loop, in: paths) { [unowned self] in
       // Opening devices may take long, so the keys that were pressed before are served first.
@@ -135,11 +135,11 @@ public final class Keyboards {
     }
     // The loop reads keys before each client, so a key waits for at most one client.
     loop.serveUrgent = ready
-    watch = Watch(
+    eventSources = EventSources(
       loop: loop, continuation: continuation, ledTimer: ledTimer, consoles: consoles,
       finder: finder)
     try applySelection()
-    if !followingNewcomers { watch?.finder = nil }
+    if !followingNewcomers { eventSources?.finder = nil }
     nextInputs.append(.allOpened(at: Self.now))
     hasStarted = true
     ready()
@@ -191,7 +191,7 @@ extension Keyboards {
     case .all:
       // Opens keyboards first: a recorder writes the first device's events straight into its file.
       var others: [DeviceFinder.Node] = []
-      try watch?.finder?.forEachPresent { node in
+      try eventSources?.finder?.forEachPresent { node in
         if node.kind?.contains(.keyboard) == false { others.append(node) } else { follow(node) }
       }
       for node in others { follow(node) }
@@ -269,7 +269,7 @@ extension Keyboards {
   private func follow(
     _ device: InputDevice, _ kind: DeviceKind, _ role: DeviceRole
   ) throws(SystemError) {
-    try watch?.loop.addUrgent(device.descriptor)
+    try eventSources?.loop.addUrgent(device.descriptor)
     let id = DeviceID(order: openedCount, parent: parent(of: device))
     openedCount += 1
     var keyboard = FollowedDevice(
@@ -298,7 +298,7 @@ extension Keyboards {
   }
 
   func unfollow(_ keyboard: FollowedDevice, _ report: Report) {
-    watch?.loop.removeUrgent(keyboard.device.descriptor)
+    eventSources?.loop.removeUrgent(keyboard.device.descriptor)
     _ = keyboard.leds.show(LEDCommand())
     guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
     followed.remove(at: index)

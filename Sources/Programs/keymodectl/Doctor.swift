@@ -123,8 +123,8 @@ private struct Doctor {
   func talkKey() -> Finding {
     guard let settings = try? configuration.get().settings else { return (nil, "unknown") }
     let keys = settings.bindings.chords.filter { chord in
-      settings.machines.indices.contains { machine in
-        let uses = settings.bindings[chord, machine]
+      settings.machines.indices.contains { machineIndex in
+        let uses = settings.bindings[chord, machineIndex]
         return uses?.press != nil && uses?.release != nil
       }
     }

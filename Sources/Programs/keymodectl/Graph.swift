@@ -11,7 +11,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
   guard operands.count == 1 else {
     throw UsageError("graph takes one machine, such as shift or keyboard")
   }
-  let machine = try Machine(argument: operands[0])
+  let machine = try MachineName(argument: operands[0])
   let format = arguments["--format"] ?? "dot"
   guard let language = languages[format] else {
     throw UsageError(

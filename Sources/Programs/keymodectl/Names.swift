@@ -40,10 +40,10 @@ func machines(_ directory: String?, _ file: String?) -> [MachineMessage] {
 extension MachineMessage {
   /// The names of the events that a program may send; only keys, LEDs and time cause the others.
   var clientEventNames: [String] {
-    let machine = Machine(rawValue: name)
+    let machine = MachineName(rawValue: name)
     if machine == .shift { return ClientEvent.namesForShift }
     guard !machine.isLock else { return [] }
-    return events.filter { $0 != StateTable.timedOut }.map { machine.prefix + $0 }
+    return events.filter { $0 != CompiledTable.timedOut }.map { machine.prefix + $0 }
   }
 
   /// The names of a kind in this machine, and what they mean.

@@ -8,7 +8,7 @@ import Wire
 func state(_ invocation: Invocation) throws -> Int32 {
   let operands = invocation.operands
   guard operands.count <= 1 else { throw UsageError("state takes one machine at most") }
-  let machine = try operands.first.map(Machine.init(argument:))
+  let machine = try operands.first.map(MachineName.init(argument:))
   let state = try invocation.daemon.ask(.state)
   if let machine {
     let name = try state.states.state(of: machine)

@@ -14,7 +14,7 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
   let reply: TriggerMessage
   do throws(ClientError) {
     // The daemon ends a connection that sends too long a call.
-    guard event.utf8.count <= 2 * StateTable.maxNameBytes + 1 else {
+    guard event.utf8.count <= 2 * CompiledTable.maxNameBytes + 1 else {
       throw .refused(name: invalidParameter, parameters: .null)
     }
     reply = try daemon.ask(.trigger(event))
@@ -27,7 +27,7 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
   }
   try Output.print(reply.state.states.table, json: invocation.asJSON ? reply : nil)
   if !reply.changed, !invocation.asJSON {
-    let shipped: Machine = ClientEvent.namesForShift.contains(event) ? .shift : .keyboard
+    let shipped: MachineName = ClientEvent.namesForShift.contains(event) ? .shift : .keyboard
     let state = try reply.state.states.state(of: ClientEvent.parts(of: event).own ?? shipped)
     complain("ignored: nothing happens on \(event) in \(state)")
   }

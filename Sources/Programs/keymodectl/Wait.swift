@@ -36,14 +36,14 @@ private final class StateWait {
     let follower = try StatesFollower(
       invocation.daemon.directory, of: conditions.machines, checking: conditions, on: mainLoop.loop,
       anySession: true
-    ) { [self] update in mainLoop.perform { try take(update.get()) } }
+    ) { [self] update in mainLoop.perform { try handle(update.get()) } }
     if let timeout = invocation.timeout {
       expiry = try mainLoop.loop.call(after: timeout) { [self] in expire() }
     }
     return try mainLoop.untilEnd(keeping: follower)
   }
 
-  private func take(_ update: StatesUpdate) throws {
+  private func handle(_ update: StatesUpdate) throws {
     isAnswered = true
     switch update {
     case .states(let states, _):

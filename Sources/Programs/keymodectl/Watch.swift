@@ -10,12 +10,12 @@ import Wire
 struct WatchRequest {
   let directory: String
   /// The machine that is watched; `nil` for all.
-  let machine: Machine?
+  let machine: MachineName?
   /// Whether to wait for a daemon if none runs, and for the permission to read.
   let mayWait: Bool
 
   /// The machines that are watched; `nil` for all.
-  var machines: Set<Machine>? { machine.map { [$0] } }
+  var machines: Set<MachineName>? { machine.map { [$0] } }
 
   /// Whether a watch that has shown nothing yet waits after this error.
   func waits(after error: ClientError) -> Bool {
@@ -31,20 +31,20 @@ struct WatchRequest {
 func watch(_ invocation: Invocation) throws -> Int32 {
   let (operands, arguments) = (invocation.operands, invocation.arguments)
   guard operands.count <= 1 else { throw UsageError("watch takes one machine at most") }
-  let machine = try operands.first.map(Machine.init(argument:))
+  let machine = try operands.first.map(MachineName.init(argument:))
   let given = ["--json", "--lines", "--waybar", "--format"].filter(arguments.isGiven)
   // `--waybar` puts the text of `--format` into JSON, so these two go together.
   guard given.count < 2 || given == ["--waybar", "--format"] else {
     throw UsageError("\(given[0]) and \(given[1]) cannot be used together")
   }
-  if let machine, !Machine.shipped.contains(machine) { try checkIsKnown(machine, arguments) }
+  if let machine, !MachineName.shipped.contains(machine) { try checkIsKnown(machine, arguments) }
   let request = WatchRequest(
     directory: invocation.daemon.directory, machine: machine, mayWait: invocation.mayWait)
   if arguments.has("--waybar") || arguments.isGiven("--format") {
     let shown = machine.map { [$0] } ?? StatusLine.defaultMachines
     let usual = shown.map { "{\($0)}" }.joined(separator: " ")
     let format = try StatusFormat(arguments["--format"] ?? usual)
-    if !format.machines.isSubset(of: Machine.shipped) {
+    if !format.machines.isSubset(of: MachineName.shipped) {
       let known = machines(arguments["--socket-dir"], arguments["--config"])
       try format.checkMachines(among: known.map(\.name))
     }
@@ -55,13 +55,13 @@ func watch(_ invocation: Invocation) throws -> Int32 {
     return try WatchScreen(terminal, request).show()
   }
   let lines = WatchedLines(request, asJSON: invocation.asJSON)
-  return try followUntilUnread(request, of: request.machines) { try lines.take($0) }
+  return try followUntilUnread(request, of: request.machines) { try lines.handle($0) }
 }
 
 /// Warns if there is no machine of this name: a later configuration may have it.
 ///
 /// - Throws: `UsageError` if the name is misspelt.
-private func checkIsKnown(_ machine: Machine, _ arguments: Arguments) throws {
+private func checkIsKnown(_ machine: MachineName, _ arguments: Arguments) throws {
   let known = machines(arguments["--socket-dir"], arguments["--config"]).map(\.name)
   if known.contains(machine.rawValue) { return }
   guard nearest(to: machine.rawValue, among: known) == nil else {
@@ -77,16 +77,16 @@ private func checkIsKnown(_ machine: Machine, _ arguments: Arguments) throws {
 ///
 /// - Parameter retries: whether to try again after an error, such as an invalid reply, or to throw.
 private func followUntilUnread(
-  _ request: WatchRequest, of machines: Set<Machine>?, retries: Bool = false,
-  _ take: @escaping (Update) throws -> Void
+  _ request: WatchRequest, of machines: Set<MachineName>?, retries: Bool = false,
+  _ handle: @escaping (Update) throws -> Void
 ) throws -> Int32 {
   let mainLoop = try MainLoop<Int32>()
   var daemon: EventSource?
   func follow() throws {
     daemon = try mainLoop.loop.follow(request.directory, of: machines) { update in
       mainLoop.perform {
-        guard retries, case .failure(let error) = update else { return try take(update.get()) }
-        try take(.disconnected(error))
+        guard retries, case .failure(let error) = update else { return try handle(update.get()) }
+        try handle(.disconnected(error))
         daemon = try mainLoop.loop.call(after: .seconds(5)) { mainLoop.perform(follow) }
       }
     }
@@ -108,7 +108,7 @@ private final class WatchedLines {
 
   init(_ request: WatchRequest, asJSON: Bool) { (self.request, self.asJSON) = (request, asJSON) }
 
-  func take(_ update: Update) throws {
+  func handle(_ update: Update) throws {
     switch update {
     case .states(let state):
       hasStates = true
@@ -152,6 +152,6 @@ private func printForStatusBar(_ request: WatchRequest, _ line: StatusLine) thro
       }
     }
     hasBegun = true
-    if let next = line.take(update) { try Output.print(next) }
+    if let next = line.handle(update) { try Output.print(next) }
   }
 }

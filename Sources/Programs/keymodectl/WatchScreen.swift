@@ -39,13 +39,13 @@ final class WatchScreen {
     }
     redrawTimer = try loop.addTimer { [self] in draw() }
     let daemon = try loop.follow(request.directory, of: request.machines) { [self] update in
-      mainLoop.perform { try take(update.get()) }
+      mainLoop.perform { try handle(update.get()) }
     }
     defer { terminal.leave() }
     return try mainLoop.untilEnd(keeping: signals, typed, daemon)
   }
 
-  private func take(_ update: Update) throws {
+  private func handle(_ update: Update) throws {
     if case .disconnected(let reason) = update {
       guard isOpen ? request.mayWait : request.waits(after: reason) else { throw reason }
       if case .permissionDenied = reason {
@@ -57,7 +57,7 @@ final class WatchScreen {
     }
     if !isOpen { terminal.enter() }
     isOpen = true
-    view.take(update, at: .now)
+    view.handle(update, at: .now)
     draw()
   }
 

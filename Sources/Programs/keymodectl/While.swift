@@ -18,9 +18,9 @@ func runWhile(_ invocation: Invocation) throws -> Int32 {
   }
   let grace = try arguments["--grace"].map(microseconds).map(Duration.microseconds)
   let isQuiet = arguments.has("--quiet") || isatty(STDERR_FILENO) == 0
-  let runner = try StateCommand(
-    command, while: conditions, of: invocation.daemon.directory, isOnce: arguments.has("--once"),
-    isAnew: arguments.has("--anew"), on: .ofThisProgram(), notify: { complain($0) },
+  let runner = try WhileCommand(
+    command, while: conditions, of: invocation.daemon.directory, runsOnce: arguments.has("--once"),
+    requiresEntry: arguments.has("--anew"), on: .ofThisProgram(), notify: { complain($0) },
     progress: { if !isQuiet { complain($0) } }, explain: explained)
   let result = try runner.runUntilEnd(
     grace: grace ?? .seconds(3), anySession: invocation.anySession, mayWait: invocation.mayWait)

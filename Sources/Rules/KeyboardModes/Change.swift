@@ -1,5 +1,5 @@
 /// The name of a machine: Shift, the keyboard, a lock, or a machine of the user's own.
-public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
+public struct MachineName: RawRepresentable, Hashable, Comparable, Sendable {
   /// The name, such as `shift` or `talk`.
   public let rawValue: String
 
@@ -7,13 +7,13 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// The Shift machine, ``ShiftRules``.
-  public static let shift = Machine(rawValue: "shift")
-  /// The keyboard machine; its shipped table is ``StateTable/standard``.
-  public static let keyboard = Machine(rawValue: "keyboard")
+  public static let shift = MachineName(rawValue: "shift")
+  /// The keyboard machine; its shipped table is ``CompiledTable/shipped``.
+  public static let keyboard = MachineName(rawValue: "keyboard")
   /// Caps Lock, ``LockRules``.
-  public static let caps = Machine(rawValue: "caps")
+  public static let caps = MachineName(rawValue: "caps")
   /// Num Lock, ``LockRules``.
-  public static let num = Machine(rawValue: "num")
+  public static let num = MachineName(rawValue: "num")
 
   /// The machines that are always there.
   public static let shipped = [shift, keyboard, caps, num]
@@ -23,13 +23,15 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
 
   /// The prefix of the machine's states and events in names such as `talk.open`; empty for a
   /// shipped machine.
-  public var prefix: String { Machine.shipped.contains(self) ? "" : "\(self)." }
+  public var prefix: String { MachineName.shipped.contains(self) ? "" : "\(self)." }
 
   /// Whether this is a shipped machine, or a name that a machine of the user's own may have.
-  public var isValidName: Bool { Machine.shipped.contains(self) || Machine.isOwnName(rawValue) }
+  public var isValidName: Bool {
+    MachineName.shipped.contains(self) || MachineName.isOwnName(rawValue)
+  }
 
   /// The bytewise order of the names.
-  public static func < (one: Machine, other: Machine) -> Bool {
+  public static func < (one: MachineName, other: MachineName) -> Bool {
     one.rawValue.utf8.lexicographicallyPrecedes(other.rawValue.utf8)
   }
 
@@ -37,10 +39,10 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
   public static let maxOwnMachines = 8
 
   /// Whether a machine of the user's own may have this name: a lower-case letter, then lower-case
-  /// letters and digits, at most ``StateTable/maxNameBytes`` in all, and not ``reservedNames``.
+  /// letters and digits, at most ``CompiledTable/maxNameBytes`` in all, and not ``reservedNames``.
   public static func isOwnName(_ name: String) -> Bool {
     guard let first = name.utf8.first, (97...122).contains(first),
-      name.utf8.count <= StateTable.maxNameBytes, !reservedNames.contains(name)
+      name.utf8.count <= CompiledTable.maxNameBytes, !reservedNames.contains(name)
     else { return false }
     return name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
   }
@@ -51,7 +53,7 @@ public struct Machine: RawRepresentable, Hashable, Comparable, Sendable {
     shipped.map(\.rawValue) + ["machine", "state", "event", "time"]
 }
 
-extension Machine: CustomStringConvertible {
+extension MachineName: CustomStringConvertible {
   /// The name.
   public var description: String { rawValue }
 }
@@ -66,7 +68,7 @@ public struct Change: Hashable, Sendable {
   /// the time of its press but takes effect at its release, after any changes in between.
   public let time: Time
   /// The machine that changed.
-  public let machine: Machine
+  public let machine: MachineName
   /// The state that the machine left.
   public let from: String
   /// The state that the machine entered.
@@ -84,7 +86,7 @@ public struct Change: Hashable, Sendable {
 
   /// The change of `machine` from the state `from` to the state `to`, caused by `event`.
   public init(
-    sequence: Int64, time: Time, machine: Machine, from: String, to: String, event: String
+    sequence: Int64, time: Time, machine: MachineName, from: String, to: String, event: String
   ) {
     (self.sequence, self.time, self.machine) = (sequence, time, machine)
     (self.from, self.to, self.event) = (from, to, event)
@@ -98,10 +100,10 @@ public enum ClientEvent: Hashable, Sendable {
   /// A character was typed.
   case characterTyped
   /// An event of the machine with this index in ``Settings/machines``.
-  case table(Int, StateTable.Event)
+  case table(Int, CompiledTable.Event)
 
   /// An event of the keyboard machine.
-  public static func keyboard(_ event: StateTable.Event) -> ClientEvent { .table(0, event) }
+  public static func keyboard(_ event: CompiledTable.Event) -> ClientEvent { .table(0, event) }
 
   /// The event of this name, or `nil` if programs cannot send this event. An event of a machine of
   /// the user's own is written `talk.press`.
@@ -116,7 +118,7 @@ public enum ClientEvent: Hashable, Sendable {
   }
 
   /// The machine that the event is for, and the event's name in changes.
-  public func machineAndEvent(in settings: Settings) -> (machine: Machine, event: String) {
+  public func machineAndEvent(in settings: Settings) -> (machine: MachineName, event: String) {
     switch self {
     case .shiftPressed: (.shift, ShiftRules.Event.shiftPressed(at: nil).name)
     case .characterTyped: (.shift, ShiftRules.Event.characterTyped.name)
@@ -126,9 +128,9 @@ public enum ClientEvent: Hashable, Sendable {
   }
 
   /// The parts of a name such as `talk.press`: the user's own machine, if any, and the event.
-  public static func parts(of name: String) -> (own: Machine?, event: String) {
+  public static func parts(of name: String) -> (own: MachineName?, event: String) {
     guard let point = name.firstIndex(of: ".") else { return (nil, name) }
-    return (Machine(rawValue: String(name[..<point])), String(name[point...].dropFirst()))
+    return (MachineName(rawValue: String(name[..<point])), String(name[point...].dropFirst()))
   }
 
   /// The names of the client events for the Shift machine. `timedOut` is not among them: only time

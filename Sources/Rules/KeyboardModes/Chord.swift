@@ -9,26 +9,10 @@ public struct Chord: Hashable, Sendable {
     (self.modifiers, self.key) = (modifiers, key)
   }
 
-  /// Why keys do not make a chord.
-  public enum Fault: Error, Hashable {
-    /// No key was named.
-    case empty
-    /// The last key is a Shift key, which belongs to the Shift machine.
-    case endsInShift
-    /// A key before the last is Right Alt, which is AltGr and never a modifier here.
-    case rightAltIsNotAModifier
-    /// The key at this index, before the last key, is not a modifier.
-    case notAModifier(index: Int)
-    /// A modifier is named although any may be held.
-    case modifierWithAny
-    /// The key at this index is the same modifier as an earlier key.
-    case modifierTwice(index: Int)
-  }
-
-  /// The chord of `keys`: modifiers in any order, then the key. Throws the first fault found.
+  /// The chord of `keys`: modifiers in any order, then the key. Throws the first error found.
   ///
   /// - Parameter allowsAnyModifiers: whether any modifiers may be held; `keys` is then one key.
-  public init(_ keys: [KeyCode], allowsAnyModifiers: Bool = false) throws(Fault) {
+  public init(_ keys: [KeyCode], allowsAnyModifiers: Bool = false) throws(ChordError) {
     guard let last = keys.last else { throw .empty }
     guard !last.isShift else { throw .endsInShift }
     var modifiers: Modifiers = []
@@ -42,4 +26,20 @@ public struct Chord: Hashable, Sendable {
     guard !allowsAnyModifiers || modifiers.isEmpty else { throw .modifierWithAny }
     self.init(allowsAnyModifiers ? .any : modifiers, last)
   }
+}
+
+/// Why keys do not make a chord.
+public enum ChordError: Error, Hashable {
+  /// No key was named.
+  case empty
+  /// The last key is a Shift key, which belongs to the Shift machine.
+  case endsInShift
+  /// A key before the last is Right Alt, which is AltGr and never a modifier here.
+  case rightAltIsNotAModifier
+  /// The key at this index, before the last key, is not a modifier.
+  case notAModifier(index: Int)
+  /// A modifier is named although any may be held.
+  case modifierWithAny
+  /// The key at this index is the same modifier as an earlier key.
+  case modifierTwice(index: Int)
 }

@@ -1,19 +1,19 @@
 /// A batch of inputs, and the releases that a grab hid.
 extension Controller {
-  /// Takes a batch: its inputs in order, and then all that is due by ``Batch/noInputBefore``.
+  /// Handles a batch: its inputs in order, and then all that is due by ``Batch/noInputBefore``.
   ///
-  /// Also takes the releases that a grab hid. Before all inputs of one time, asks `keysUp` about
+  /// Also handles the releases that a grab hid. Before all inputs of one time, asks `keysUp` about
   /// the keys that decide what a press at that time means. At ``nextCheck``, asks about the keys
-  /// of open uses.
+  /// of active chords.
   ///
   /// - Parameters:
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.
-  ///   - taken: receives every input that takes effect, hidden releases too, and the
+  ///   - beforeEach: receives every input that takes effect, hidden releases too, and the
   ///     controller before the input; for recording, and to show what a press means.
   @discardableResult
-  public mutating func take(
+  public mutating func handle(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode],
-    taken: ((Controller, Input) -> Void)? = nil
+    beforeEach: ((Controller, Input) -> Void)? = nil
   ) -> [Change] {
     machines.forgetChanges()
     var begun: Time?
@@ -22,33 +22,33 @@ extension Controller {
       if let time = input.time, time != begun {
         begun = time
         latestTime = max(latestTime, time)
-        process(missedReleases(beforeAllOf: time, in: batch.inputs[index...], keysUp), taken)
+        process(missedReleases(beforeAllOf: time, in: batch.inputs[index...], keysUp), beforeEach)
       }
-      taken?(self, input)
+      beforeEach?(self, input)
       process(input)
     }
     passTime(to: batch.noInputBefore)
     if let nextCheck, nextCheck <= batch.noInputBefore {
       // The time is after all inputs so far and before later ones, because recordings sort by time.
       let end = max(batch.noInputBefore, latestTime.advanced(by: .microseconds(1)) ?? latestTime)
-      process(missedReleasesOfOpenUses(at: end, keysUp: keysUp), taken)
-      openUses.noteCheck(at: batch.noInputBefore)
+      process(missedReleasesOfActiveChords(at: end, keysUp: keysUp), beforeEach)
+      activeChords.noteCheck(at: batch.noInputBefore)
     }
     return machines.changes
   }
 
-  private mutating func process(_ releases: [Input], _ taken: ((Controller, Input) -> Void)?) {
+  private mutating func process(_ releases: [Input], _ beforeEach: ((Controller, Input) -> Void)?) {
     for release in releases {
-      taken?(self, release)
+      beforeEach?(self, release)
       process(release)
     }
   }
 
-  /// The releases of open uses that a grab hid.
-  private func missedReleasesOfOpenUses(
+  /// The releases of active chords that a grab hid.
+  private func missedReleasesOfActiveChords(
     at time: Time, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Input] {
-    openUses.keysDown.flatMap { twins.holders(of: $1, on: $0) }.flatMap { device, keys in
+    activeChords.keysDown.flatMap { twins.holders(of: $1, on: $0) }.flatMap { device, keys in
       keysUp(keys, device).map { .missedRelease(device, $0, at: time) }
     }
   }
@@ -69,7 +69,7 @@ extension Controller {
     return missed.isEmpty ? [] : missed.sorted { ($0.device?.order ?? 0) < ($1.device?.order ?? 0) }
   }
 
-  /// The releases that a grab hid and that the controller must take before `input`.
+  /// The releases that a grab hid and that the controller must handle before `input`.
   ///
   /// If another program grabs a device while a key is down, the device never reports the release,
   /// not even after the grab ends. So if the meaning of a press depends on another held key, on any
@@ -107,7 +107,7 @@ extension Controller {
     case _ where settings.bindings.boundKeys.contains(key): deciding = Modifiers.keys
     // Shift decides nothing: the key types a character with it and without it.
     case .character: deciding = Modifiers.commandKeys
-    case .navigation, .button, .other: deciding = openShifts.keys(of: device.device)
+    case .navigation, .button, .other: deciding = revocableShifts.keys(of: device.device)
     case .altGr, .inert, .bound: return []
     case .shift where settings.shiftTrigger == .always: return []
     case .shift:

@@ -3,7 +3,7 @@
 extension Controller {
   @inline(__always)
   mutating func process(_ event: KeyEvent, of device: DeviceID) {
-    if let key = twins.take(event, of: device) { process(event, key) }
+    if let key = twins.handle(event, of: device) { process(event, key) }
   }
 
   mutating func process(_ event: KeyEvent, _ key: DeviceKey) {
@@ -16,10 +16,10 @@ extension Controller {
 
   /// Takes the changes of keys that were found after events were lost.
   mutating func synchronize(_ device: DeviceID, _ differences: [KeyDifference], at time: Time) {
-    settleWaitingShifts()
-    settleReleases()
-    openUses.endTaps()
-    openShifts.removeAll()
+    applyWaitingShifts()
+    applyWaitingReleases()
+    activeChords.endTaps()
+    revocableShifts.removeAll()
     // Another key may have been pressed and released while events were lost, so the press of Shift
     // may not be a tap.
     waitingTap.forget()
@@ -44,7 +44,7 @@ extension Controller {
       return undoRelease(of: key, at: time, inFrame)
     }
     // A Shift that waits for the end of its frame went down before this key.
-    if liftedShifts.isWaiting, !key.code.isShift { settleLiftedShifts() }
+    if liftedShifts.isWaiting, !key.code.isShift { applyShiftsPressedAgain() }
     let held = keys.press(key)
     var meaning = settings.bindings.meaning(of: key.code, held)
     if !liftedShifts.isEmpty {
@@ -62,27 +62,27 @@ extension Controller {
     _ meaning: PressMeaning, _ key: DeviceKey, _ held: Modifiers, at time: Time, _ inFrame: Bool,
     wasSeen: Bool
   ) {
-    if !waitingTap.isEmpty || !openUses.isEmpty || liftedShifts.isWaiting {
-      settle(beforePressOf: key, meaning, at: time, inFrame)
+    if !waitingTap.isEmpty || !activeChords.isEmpty || liftedShifts.isWaiting {
+      applyWaiting(beforePressOf: key, meaning, at: time, inFrame)
     }
     if !meaning.isShift, !liftedShifts.isEmpty || !meaning.isCharacter, countsAsKey(meaning) {
       liftedShifts.press(key, at: time, inFrame: inFrame, isCharacter: meaning.isCharacter)
     }
     switch meaning {
     case .shift:
-      openShifts.forget(key)
+      revocableShifts.forget(key)
       if !belongsToShortcut(held, at: time) { pressShift(key, at: time, wasSeen: wasSeen) }
     case .bound(let press):
       if !press.allowsAnyModifiers {
         keys.noteShortcutKey(key, at: time)
         useShift(with: key, at: time)
       }
-      keys.consume(key)
+      keys.noteChord(completedBy: key)
       for one in press.machineEvents {
-        if let event = one.events.press { machines.send(event, to: one.machine, at: time) }
-        openUses.begin(one, key, at: time, wasSeen: wasSeen)
+        if let event = one.events.press { machines.send(event, to: one.machineIndex, at: time) }
+        activeChords.begin(one, key, at: time, wasSeen: wasSeen)
       }
-    case .character: typeCharacter(at: time)
+    case .character: sendCharacterTyped(at: time)
     case .navigation:
       keys.noteShortcutKey(key, at: time)
       useShift(with: key, at: time)
@@ -106,9 +106,9 @@ extension Controller {
     return .bound(press)
   }
 
-  /// Counts the presses of Shift that waited for the end of their frame.
-  mutating func settleLiftedShifts() {
-    for (shift, time) in liftedShifts.settle() {
+  /// Applies the presses of Shift that waited for the end of their frame.
+  mutating func applyShiftsPressedAgain() {
+    for (shift, time) in liftedShifts.popShiftsPressedAgain() {
       act(.shift, shift, keys.modifiers(without: shift), at: time, false, wasSeen: true)
     }
   }
@@ -123,13 +123,13 @@ extension Controller {
       liftedShifts.press(key, at: time, inFrame: inFrame, isCharacter: key.code.isCharacter)
     }
     waitingTap.undoRelease(of: key)
-    openUses.undoRelease(of: key)
+    activeChords.undoRelease(of: key)
     // A table's timeout that waited for the release is due now, at its own time.
     passTime(to: time)
   }
 
-  /// Counts waiting taps and releases before this press. Ends uses whose release was not seen.
-  private mutating func settle(
+  /// Applies waiting taps and releases before this press. Ends chords whose release was not seen.
+  private mutating func applyWaiting(
     beforePressOf key: DeviceKey, _ meaning: PressMeaning, at time: Time, _ inFrame: Bool
   ) {
     if countsAsKey(meaning) {
@@ -137,14 +137,14 @@ extension Controller {
         liftedShifts.isShifted(
           key, by: $0, at: time, inFrame: inFrame, isCharacter: meaning.isCharacter)
       }
-      if isPressedWithTap != true { settleWaitingShifts() }
+      if isPressedWithTap != true { applyWaitingShifts() }
       waitingTap.forget()
-      settleReleases()
-      openUses.endTaps()
+      applyWaitingReleases()
+      activeChords.endTaps()
     } else if meaning.allowsAnyModifiers {
-      settleReleases()
+      applyWaitingReleases()
     }
-    send(openUses.end(pressedAgain: key, at: time))
+    send(activeChords.end(pressedAgain: key, at: time))
   }
 
   /// Whether the press counts as the press of a key. A press that completes only `Any+` chords does
@@ -159,8 +159,8 @@ extension Controller {
     }
   }
 
-  private mutating func typeCharacter(at time: Time) {
-    openShifts.removeAll()
+  private mutating func sendCharacterTyped(at time: Time) {
+    revocableShifts.removeAll()
     machines.send(.characterTyped, at: time)
   }
 
@@ -171,16 +171,18 @@ extension Controller {
     case .tap: if wasSeen { waitingTap.press(key, at: time) }
     }
     // After a loss the order of presses is unknown, so this press cannot be taken back.
-    if settings.shiftTrigger == .press, wasSeen { openShifts.press(key, before: before, due: due) }
+    if settings.shiftTrigger == .press, wasSeen {
+      revocableShifts.press(key, before: before, due: due)
+    }
   }
 
-  /// Takes back the open presses of Shift, because a key that types no character was pressed. If
-  /// there are none, the key may use up Shift; see ``Settings/ShiftUse``.
+  /// Takes back the revocable presses of Shift, because a key that types no character was pressed.
+  /// If there are none, the key may use up Shift; see ``Settings/KeysUsingShift``.
   private mutating func useShift(with key: DeviceKey, at time: Time) {
-    if let back = openShifts.takeBack(with: key, at: time, keys, liftedShifts) {
+    if let back = revocableShifts.takeBack(with: key, at: time, keys, liftedShifts) {
       machines.send(.shiftUsed(returningTo: back), at: time)
     } else if settings.shiftUsedBy == .any {
-      typeCharacter(at: time)
+      sendCharacterTyped(at: time)
     }
   }
 
@@ -190,19 +192,19 @@ extension Controller {
     if key.code.isShift || !liftedShifts.isEmpty {
       liftedShifts.release(key, at: time, inFrame)
     }
-    if openUses.release(key), !debouncer.deferRelease(of: key, since: time) {
-      send(openUses.end(key, at: time))
+    if activeChords.release(key), !debouncer.deferRelease(of: key, since: time) {
+      send(activeChords.end(key, at: time))
     }
     waitingTap.release(key, at: time)
   }
 
   private mutating func `repeat`(_ key: DeviceKey, at time: Time) {
     keys.noteRepeat(key, at: time)
-    guard !keys.isConsumed(key), key.code.typesCharacter(with: keys.modifiers(without: key)) else {
-      return
-    }
-    settleWaitingShifts()
-    typeCharacter(at: time)
+    guard !keys.hasCompletedChord(key),
+      key.code.typesCharacter(with: keys.modifiers(without: key))
+    else { return }
+    applyWaitingShifts()
+    sendCharacterTyped(at: time)
   }
 
   /// Whether Shift belongs to a shortcut if it is pressed while these modifiers are held.
@@ -227,7 +229,7 @@ extension Controller {
   ) -> (meaning: PressMeaning, held: Modifiers)? {
     var twins = twins
     let press = KeyEvent(time: time, key: code, action: .press)
-    guard let key = twins.take(press, of: device), !debouncer.isBounce(key, at: time) else {
+    guard let key = twins.handle(press, of: device), !debouncer.isBounce(key, at: time) else {
       return nil
     }
     let held = keys.modifiers(without: key)

@@ -7,13 +7,13 @@
 /// press:
 ///
 /// 1. A Shift key sends `shiftPressed`, at once or as a tap (``WaitingTap``), unless it belongs to
-///    a shortcut (``OpenShifts``).
-/// 2. A bound chord sends its events to their machines, at once or later (``OpenUses``); its
+///    a shortcut (``RevocableShifts``).
+/// 2. A bound chord sends its events to their machines, at once or later (``ActiveChords``); its
 ///    autorepeats are ignored.
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
 ///    so does its autorepeat.
 /// 4. Any other key but AltGr, and a chord bound with exact modifiers, first takes back a held
-///    Shift. With no Shift held, the key sends `characterTyped` under ``Settings/ShiftUse/any``.
+///    Shift. With no Shift held, it sends `characterTyped` under ``Settings/KeysUsingShift/any``.
 ///
 /// The locks follow what the LEDs show (``LockLEDs``), not the keys.
 ///
@@ -25,8 +25,8 @@
 /// when the caller calls ``advance(to:)`` or passes an input of that time or later. How late the
 /// caller does so makes no difference to the time of the change.
 ///
-/// The parts of the controller, such as ``OpenUses``, return events, and the controller sends the
-/// events to the machines. Each public function returns the changes that it made, in order.
+/// The parts of the controller, such as ``ActiveChords``, return events, and the controller sends
+/// the events to the machines. Each public function returns the changes that it made, in order.
 public struct Controller: Sendable {
   /// The settings in force.
   public private(set) var settings: Settings
@@ -34,10 +34,10 @@ public struct Controller: Sendable {
   var twins = TwinKeys()
   var debouncer: Debouncer
   var keys = HeldKeys()
-  var openShifts = OpenShifts()
+  var revocableShifts = RevocableShifts()
   var liftedShifts = LiftedShifts()
   var waitingTap: WaitingTap
-  var openUses: OpenUses
+  var activeChords: ActiveChords
   var lockLEDs = LockLEDs()
   /// The latest time of an input in all batches so far.
   var latestTime = Time(microseconds: .min)
@@ -48,7 +48,7 @@ public struct Controller: Sendable {
     machines = Machines(settings)
     debouncer = Debouncer(interval: settings.debounce)
     waitingTap = WaitingTap(settings)
-    openUses = OpenUses(settings)
+    activeChords = ActiveChords(settings)
   }
 
   /// Continues from the snapshot of another controller on the same clock. Must come before
@@ -65,7 +65,7 @@ public struct Controller: Sendable {
     _ snapshot: Snapshot, changedLast last: Time?, at time: Time
   ) -> [Change] {
     machines.resume(snapshot)
-    openUses.inherit(snapshot.awaitedReleases)
+    activeChords.inherit(snapshot.awaitedReleases)
     if let last { machines.endOverdueShift(at: last) }
     let withoutState = machines.setTables(
       settings.machines, from: snapshot.states, at: time, notBefore: last)
@@ -81,15 +81,15 @@ public struct Controller: Sendable {
   /// A snapshot from which another controller can continue.
   public var snapshot: Snapshot {
     Snapshot(
-      states: states, shift: machines.shiftState, shiftFound: machines.shiftFound,
-      awaitedReleases: openUses.awaitedReleases(in: settings))
+      states: states, shift: machines.shiftState, shiftFoundTime: machines.shiftFoundTime,
+      awaitedReleases: activeChords.awaitedReleases(in: settings))
   }
 
   /// Changes whenever the ``snapshot`` may have changed.
-  public var revision: Int { machines.revision + openUses.revision }
+  public var revision: Int { machines.revision + activeChords.revision }
 
   /// What the daemon needs to know of a controller after each batch.
-  public struct Outlook: Hashable, Sendable {
+  public struct Status: Hashable, Sendable {
     /// See ``Controller/revision``.
     public let revision: Int
     /// Counts the settings that have added or removed machines.
@@ -100,11 +100,11 @@ public struct Controller: Sendable {
     public let wakeTime: Time?
   }
 
-  /// The outlook now. A getter that is not mutating would first copy the controller.
-  public var outlook: Outlook {
+  /// The status now. A getter that is not mutating would first copy the controller.
+  public var status: Status {
     mutating get {
       let deadline = nextDue?.time
-      return Outlook(
+      return Status(
         revision: revision, machineListRevision: machines.listRevision, deadline: deadline,
         wakeTime: earlier(nextCheck, deadline))
     }
@@ -112,18 +112,18 @@ public struct Controller: Sendable {
 
   // MARK: Inputs
 
-  /// Takes one input. Everything due by the time of an input happens before it.
+  /// Handles one input. Everything due by the time of an input happens before it.
   @discardableResult
-  public mutating func take(_ input: Input) -> [Change] {
+  public mutating func handle(_ input: Input) -> [Change] {
     machines.forgetChanges()
     process(input)
     return machines.changes
   }
 
-  /// Takes several key events of one device. Each has the same effect as the input
+  /// Handles several key events of one device. Each has the same effect as the input
   /// `.key(device, event)`.
   @discardableResult
-  public mutating func take(_ events: [KeyEvent], on device: DeviceID) -> [Change] {
+  public mutating func handle(_ events: [KeyEvent], on device: DeviceID) -> [Change] {
     machines.forgetChanges()
     for event in events {
       prepareForInput(at: event.time)
@@ -135,7 +135,7 @@ public struct Controller: Sendable {
   mutating func process(_ input: Input) {
     if let time = input.time { prepareForInput(at: time) }
     guard case .key(let device, let event) = input else {
-      for counted in twins.take(input) { process(counted: counted) }
+      for counted in twins.handle(input) { process(counted: counted) }
       return
     }
     process(event, of: device)
@@ -146,10 +146,10 @@ public struct Controller: Sendable {
     case .opened(let device, let held):
       debouncer.remove(device)
       keys.open(device, held)
-      // The presses of these keys were not seen, so none of them is open.
-      openShifts.remove(device)
+      // The presses of these keys were not seen, so none of them is revocable.
+      revocableShifts.remove(device)
       liftedShifts.remove(device)
-      for key in openUses.adopt(held, of: device, settings) { keys.consume(key) }
+      for key in activeChords.adopt(held, of: device, settings) { keys.noteChord(completedBy: key) }
     case .key(let device, let event): process(event, DeviceKey(device, event.key))
     case .missedRelease(let device, let key, let time):
       release(DeviceKey(device, key), at: time, inFrame: false)
@@ -158,45 +158,45 @@ public struct Controller: Sendable {
     case .synchronized(let device, let differences, let time):
       synchronize(device, differences, at: time)
     case .gone(let device, let time):
-      settleWaitingShifts()
-      settleReleases(on: device)
+      applyWaitingShifts()
+      applyWaitingReleases(on: device)
       debouncer.remove(device)
-      send(openUses.end(on: device, at: time))
-      openShifts.remove(device)
+      send(activeChords.end(on: device, at: time))
+      revocableShifts.remove(device)
       liftedShifts.remove(device)
       keys.remove(device)
       lockLEDs.remove(device)
       updateLocks(at: time)
     case .allOpened(let time):
-      send(openUses.releaseInherited(at: time, settings))
+      send(activeChords.releaseInherited(at: time, settings))
       updateLocks(at: time)
     case .leds(let device, let report, let time):
       lockLEDs.update(device, by: report, isOpening: time == nil)
       if let time { updateLocks(at: time) }
     case .client(let event, let time):
-      if case .table(let machine, let event) = event, machine > 0 {
+      if case .table(let machineIndex, let event) = event, machineIndex > 0 {
         // A machine of the user's own has nothing to do with Shift.
-        return machines.send(event, to: machine, at: time)
+        return machines.send(event, to: machineIndex, at: time)
       }
-      settleWaitingShifts()
-      openShifts.removeAll()
+      applyWaitingShifts()
+      revocableShifts.removeAll()
       switch event {
       case .shiftPressed: machines.send(.shiftPressed(at: time), at: time)
       case .characterTyped: machines.send(.characterTyped, at: time)
-      case .table(let machine, let event): machines.send(event, to: machine, at: time)
+      case .table(let machineIndex, let event): machines.send(event, to: machineIndex, at: time)
       }
     case .configured(let settings, let time): configure(settings, at: time)
     }
   }
 
   private mutating func configure(_ next: Settings, at time: Time) {
-    // Uses that end now end by the old settings, and send events of the old tables.
-    settleWaitingShifts()
-    settleReleases()
-    send(openUses.rebind(from: settings, to: next, at: time))
+    // Chords that end now end by the old settings, and send events of the old tables.
+    applyWaitingShifts()
+    applyWaitingReleases()
+    send(activeChords.rebind(from: settings, to: next, at: time))
     settings = next
     debouncer.interval = next.debounce
-    openShifts.removeAll()
+    revocableShifts.removeAll()
     waitingTap = WaitingTap(next)
     machines.setShiftRules(next.shift)
     // These settings were not in force when `on` was due, so `on` ends only now.
@@ -215,20 +215,20 @@ public struct Controller: Sendable {
   /// counts at the time of its press, before this timeout.
   public var deadline: Time? { nextDue?.time }
 
-  /// When the kernel is asked next whether the keys of open uses are still down; `nil` without
-  /// open uses.
-  public var nextCheck: Time? { openUses.nextCheck }
+  /// When the kernel is asked next whether the keys of active chords are still down; `nil` without
+  /// active chords.
+  public var nextCheck: Time? { activeChords.nextCheck }
 
-  /// When the caller must next call ``take(_:keysUp:taken:)`` if no input comes before: at the
-  /// ``deadline``, or to ask the kernel whether keys are still down. `nil` for never.
+  /// When the caller must next call ``handle(_:keysUp:beforeEach:)`` if no input comes before: at
+  /// the ``deadline``, or to ask the kernel whether keys are still down. `nil` for never.
   public var wakeTime: Time? { earlier(nextCheck, deadline) }
 
   /// Performs everything due at `time` or before. The change of a timeout or hold has the time at
   /// which it was due. The change of a release has the time of the release, and the change of a tap
   /// of Shift the time of the press.
   ///
-  /// A deadline comes before an input of the same time: ``take(_:)`` first performs what is due by
-  /// the time of its input.
+  /// A deadline comes before an input of the same time: ``handle(_:)`` first performs what is due
+  /// by the time of its input.
   @discardableResult
   public mutating func advance(to time: Time) -> [Change] {
     machines.forgetChanges()
@@ -242,8 +242,8 @@ public struct Controller: Sendable {
   public mutating func end(at time: Time) -> [Change] {
     machines.forgetChanges()
     passTime(to: time)
-    settleReleases()
-    settleWaitingShifts()
+    applyWaitingReleases()
+    applyWaitingShifts()
     passTime(to: time)
     return machines.changes
   }
@@ -253,15 +253,15 @@ public struct Controller: Sendable {
   private mutating func prepareForInput(at time: Time) {
     passTime(to: time)
     if lockLEDs.hasUnsentReports { updateLocks(at: time) }
-    if machines.hasUndatedStates { machines.dateUndatedStates(at: time) }
-    if keys.hasUndatedKeys { keys.dateUndatedKeys(at: time) }
+    if machines.lacksEntryTimes { machines.fillInEntryTimes(at: time) }
+    if keys.lacksShortcutKeyTimes { keys.fillInShortcutKeyTimes(at: time) }
   }
 
   /// Performs all that is due by `time`. Inlined, because for most events nothing can be due. A
-  /// release that waits for a possible bounce has an open use, so it needs no condition of its own.
+  /// release that waits for a possible bounce has an active chord, so no condition of its own.
   @inline(__always)
   mutating func passTime(to time: Time) {
-    if machines.hasTimeout || !openUses.isEmpty || !waitingTap.isEmpty || lockLEDs.due != nil
+    if machines.hasTimeout || !activeChords.isEmpty || !waitingTap.isEmpty || lockLEDs.due != nil
       || liftedShifts.due != nil
     {
       performDue(by: time)
@@ -271,21 +271,21 @@ public struct Controller: Sendable {
   private mutating func performDue(by time: Time) {
     while let nextDue, nextDue.time <= time {
       switch nextDue.kind {
-      case .liftedShift: settleLiftedShifts()
-      case .release: if let release = debouncer.popWaitingRelease() { endUses(by: release) }
-      case .hold: send(openUses.takeDueHold())
+      case .shiftPressedAgain: applyShiftsPressedAgain()
+      case .release: if let release = debouncer.popWaitingRelease() { endChords(by: release) }
+      case .hold: send(activeChords.takeDueHold())
       case .lock: updateLocks(at: nextDue.time)
-      case .tap: settleWaitingShifts()
+      case .tap: applyWaitingShifts()
       case .shiftTimeout:
-        openShifts.removeAll()
+        revocableShifts.removeAll()
         machines.send(.timedOut, at: nextDue.time)
-      case .table(let machine): machines.send(.timedOut, to: machine, at: nextDue.time)
+      case .table(let machineIndex): machines.send(.timedOut, to: machineIndex, at: nextDue.time)
       }
     }
   }
 
   private enum Due {
-    case liftedShift, release, hold, lock, tap, shiftTimeout
+    case shiftPressedAgain, release, hold, lock, tap, shiftTimeout
     case table(Int)
   }
 
@@ -297,9 +297,9 @@ public struct Controller: Sendable {
     func consider(_ time: Time?, _ kind: Due) {
       if let time, first.map({ time < $0.time }) ?? true { first = (time, kind) }
     }
-    consider(liftedShifts.due, .liftedShift)
+    consider(liftedShifts.due, .shiftPressedAgain)
     consider(debouncer.due, .release)
-    if let hold = openUses.holdDue {
+    if let hold = activeChords.holdDue {
       // A release that waits for a possible bounce counts before a hold that was due after it.
       consider(hold, debouncer.waitingSince.map { $0 < hold } == true ? .release : .hold)
     }
@@ -313,7 +313,7 @@ public struct Controller: Sendable {
     }
     // A waiting release comes before a table's timeout that is due after the release's time.
     if let table = machines.tableDue, debouncer.waitingSince.map({ table.time <= $0 }) ?? true {
-      consider(table.time, .table(table.machine))
+      consider(table.time, .table(table.machineIndex))
     }
     return first
   }
@@ -321,7 +321,7 @@ public struct Controller: Sendable {
   // MARK: What is sent
 
   mutating func send(_ events: [TimedEvent]) {
-    for event in events { machines.send(event.event, to: event.machine, at: event.time) }
+    for event in events { machines.send(event.event, to: event.machineIndex, at: event.time) }
   }
 
   /// Sends each lock the event for what its LEDs show.
@@ -331,20 +331,20 @@ public struct Controller: Sendable {
     }
   }
 
-  /// Counts the releases that wait for a possible bounce, on this device or on all.
-  mutating func settleReleases(on device: DeviceID? = nil) {
-    while let release = debouncer.popWaitingRelease(on: device) { endUses(by: release) }
+  /// Applies the releases that wait for a possible bounce, on this device or on all.
+  mutating func applyWaitingReleases(on device: DeviceID? = nil) {
+    while let release = debouncer.popWaitingRelease(on: device) { endChords(by: release) }
   }
 
-  private mutating func endUses(by release: Debouncer.Release) {
-    send(openUses.end(release.key, at: release.time))
+  private mutating func endChords(by release: Debouncer.Release) {
+    send(activeChords.end(release.key, at: release.time))
   }
 
-  /// Counts the presses of Shift that wait for the end of their frame, and a tap whose key was
+  /// Applies the presses of Shift that wait for the end of their frame, and a tap whose key was
   /// released.
-  mutating func settleWaitingShifts() {
-    settleLiftedShifts()
-    guard let pressed = waitingTap.settle() else { return }
+  mutating func applyWaitingShifts() {
+    applyShiftsPressedAgain()
+    guard let pressed = waitingTap.popReleasedTap() else { return }
     machines.send(.shiftPressed(at: pressed), at: pressed)
   }
 }

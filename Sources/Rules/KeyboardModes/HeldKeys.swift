@@ -13,14 +13,14 @@ struct DeviceKeys: Sendable {
 
   /// The keys whose last press completed a bound chord. While they are down, their autorepeat is
   /// ignored.
-  fileprivate var consumed = KeySet()
+  fileprivate var chordKeys = KeySet()
 
   /// The modifiers among the keys that are down. Cached, because every press on any device needs
   /// them.
   private(set) var modifiers: Modifiers = []
 
   fileprivate mutating func press(_ key: KeyCode) {
-    consumed.remove(key)
+    chordKeys.remove(key)
     setDown(key)
   }
 
@@ -52,8 +52,8 @@ struct HeldKeys: Sendable {
   /// A key found down at opening has no time until the next input.
   private var shortcutKeyTimes: [(key: DeviceKey, time: Time?)] = []
 
-  /// Whether a cursor key or button may have no time yet. ``dateUndatedKeys(at:)`` sets the time.
-  private(set) var hasUndatedKeys = false
+  /// Whether a cursor key or button may have no time yet. ``fillInShortcutKeyTimes(at:)`` sets it.
+  private(set) var lacksShortcutKeyTimes = false
 
   /// Opens `device` while these keys are down. Their presses were not seen.
   mutating func open(_ device: DeviceID, _ held: [KeyCode]) {
@@ -71,19 +71,19 @@ struct HeldKeys: Sendable {
     else { return }
     shortcutKeyTimes.removeAll { $0.key == key }
     shortcutKeyTimes.append((key, time))
-    hasUndatedKeys = hasUndatedKeys || time == nil
+    lacksShortcutKeyTimes = lacksShortcutKeyTimes || time == nil
   }
 
   /// Notes a repeat of `key`, unless its press completed only chords of `Any+`.
   mutating func noteRepeat(_ key: DeviceKey, at time: Time) {
-    if !isConsumed(key) || shortcutKeyTimes.contains(where: { $0.key == key }) {
+    if !hasCompletedChord(key) || shortcutKeyTimes.contains(where: { $0.key == key }) {
       noteShortcutKey(key, at: time)
     }
   }
 
   /// Gives the keys without a time the time of the first input after their device was opened.
-  mutating func dateUndatedKeys(at time: Time) {
-    hasUndatedKeys = false
+  mutating func fillInShortcutKeyTimes(at time: Time) {
+    lacksShortcutKeyTimes = false
     for index in shortcutKeyTimes.indices where shortcutKeyTimes[index].time == nil {
       shortcutKeyTimes[index].time = time
     }
@@ -118,8 +118,8 @@ struct HeldKeys: Sendable {
   }
 
   /// Notes that the press of `key`, which is down, completed a bound chord.
-  mutating func consume(_ key: DeviceKey) {
-    devices[index(of: key.device)].consumed.insert(key.code)
+  mutating func noteChord(completedBy key: DeviceKey) {
+    devices[index(of: key.device)].chordKeys.insert(key.code)
   }
 
   mutating func remove(_ device: DeviceID) {
@@ -139,9 +139,9 @@ struct HeldKeys: Sendable {
   }
 
   /// Whether `key` is down and its press completed a bound chord.
-  func isConsumed(_ key: DeviceKey) -> Bool {
+  func hasCompletedChord(_ key: DeviceKey) -> Bool {
     devices.contains {
-      $0.device == key.device && $0.down.contains(key.code) && $0.consumed.contains(key.code)
+      $0.device == key.device && $0.down.contains(key.code) && $0.chordKeys.contains(key.code)
     }
   }
 

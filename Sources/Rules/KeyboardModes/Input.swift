@@ -76,7 +76,7 @@ public struct Batch: Sendable {
 
   /// The earliest time that a later input can have. Everything due by this time can happen now,
   /// because it comes before an input of the same time. This time can be before ``reached``: the
-  /// kernel may hand over a key event some time after stamping the event; see `Keyboards.lateness`.
+  /// kernel may hand over a key event some time after stamping it; see `Keyboards.maxLateness`.
   public var noInputBefore: Time
 
   /// A batch of these inputs; by default empty, at time zero.

@@ -27,7 +27,7 @@ public struct LEDRules: Hashable, Sendable {
   public let used: LEDs
 
   /// The name of a state of `machine`.
-  public static func name(of state: String, of machine: Machine) -> String {
+  public static func name(of state: String, of machine: MachineName) -> String {
     machine.prefix + state
   }
 
@@ -41,7 +41,7 @@ public struct LEDRules: Hashable, Sendable {
   public subscript(state: String) -> LEDs? { leds[state] }
 
   /// The LEDs that are on in these states; the rest of ``used`` are off.
-  public func on(in states: States) -> LEDs {
+  public func ledsOn(in states: States) -> LEDs {
     states.entries.reduce(into: []) { on, entry in
       guard !entry.machine.isLock else { return }
       on.formUnion(leds[Self.name(of: entry.state, of: entry.machine)] ?? [])

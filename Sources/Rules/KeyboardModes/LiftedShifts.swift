@@ -131,8 +131,8 @@ struct LiftedShifts: Sendable {
     lifts.removeAll { $0.pressedAgain != nil && $0.silentReleased == $0.pressedAgain }
   }
 
-  /// Ends the wait of the Shifts that were pressed again, and returns them.
-  mutating func settle() -> [(shift: DeviceKey, time: Time)] {
+  /// Ends the wait of the Shifts that were pressed again, and returns them with their times.
+  mutating func popShiftsPressedAgain() -> [(shift: DeviceKey, time: Time)] {
     guard !lifts.isEmpty else { return [] }
     defer { lifts.removeAll { $0.pressedAgain != nil } }
     return lifts.compactMap { lift in lift.pressedAgain.map { (lift.shift, $0) } }

@@ -24,8 +24,8 @@ struct LockLEDs: Sendable {
   fileprivate static let maxChanges = 20
   fileprivate static let window = Duration.seconds(1)
 
-  /// How fast the LED of a lock changes.
-  fileprivate struct Pace: Sendable {
+  /// Hides a lock whose LED changes too fast.
+  fileprivate struct FlickerFilter: Sendable {
     /// The times of the last change, and of changes less than a second before it.
     var recentChanges: [Time] = []
     /// What the LEDs showed last.
@@ -35,8 +35,8 @@ struct LockLEDs: Sendable {
   }
 
   private var devices: [(device: DeviceID, leds: LEDReport)] = []
-  private var caps = Pace()
-  private var num = Pace()
+  private var caps = FlickerFilter()
+  private var num = FlickerFilter()
 
   /// Whether a device has reported its LEDs at its opening, and the locks have not been sent events
   /// for them. The events are sent before the next input that has a time.
@@ -72,7 +72,7 @@ struct LockLEDs: Sendable {
   }
 }
 
-extension LockLEDs.Pace {
+extension LockLEDs.FlickerFilter {
   /// The event of the lock at `time`: what the LEDs show or, if they changed too fast, `ledGone`.
   fileprivate mutating func event(
     showing now: LockRules.Event, at time: Time, isOpening: Bool

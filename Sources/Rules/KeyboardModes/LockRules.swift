@@ -62,7 +62,7 @@ public enum Lock: CaseIterable, Sendable {
   }
 
   /// The machine that has the state of the lock.
-  public var machine: Machine {
+  public var machine: MachineName {
     switch self {
     case .caps: .caps
     case .num: .num

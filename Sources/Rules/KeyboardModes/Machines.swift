@@ -4,13 +4,13 @@ import StateMachines
 struct Machines: Sendable {
   /// A machine whose rules are a table.
   private struct Table: Sendable {
-    var machine: StateMachine<StateTable>
-    /// When the state was entered; `nil` for an initial state until ``dateUndatedStates(at:)``.
+    var machine: StateMachine<CompiledTable>
+    /// When the state was entered; `nil` for an initial state until ``fillInEntryTimes(at:)``.
     private(set) var entered: Time?
     /// When the timeout of the present state is due; `nil` if the state has none.
     private(set) var due: Time?
 
-    init(_ rules: StateTable) { machine = StateMachine(rules) }
+    init(_ rules: CompiledTable) { machine = StateMachine(rules) }
 
     /// Notes that the present state was entered at `time`, with no timeout due before `earliest`.
     mutating func enter(at time: Time, notBefore earliest: Time? = nil) {
@@ -23,7 +23,7 @@ struct Machines: Sendable {
   private var shift: StateMachine<ShiftRules>
   private var tables: [Table]
   /// When the last press of Shift with an unknown time was found.
-  private var lastShiftFound: Time?
+  private var lastShiftFoundTime: Time?
 
   /// The states of Shift, of the machines in the order of ``Settings/machines``, and of the locks.
   private(set) var states: States
@@ -41,7 +41,7 @@ struct Machines: Sendable {
   private var tablesHaveTimeouts: Bool
 
   /// Whether an initial state may still lack the time at which it was entered.
-  private(set) var hasUndatedStates = true
+  private(set) var lacksEntryTimes = true
 
   init(_ settings: Settings) {
     shift = StateMachine(settings.shift)
@@ -57,7 +57,7 @@ struct Machines: Sendable {
   var shiftState: ShiftRules.State { shift.state }
 
   /// When the press that began `on` was found, if its own time is unknown; otherwise `nil`.
-  var shiftFound: Time? { shift.state == .on(since: nil) ? lastShiftFound : nil }
+  var shiftFoundTime: Time? { shift.state == .on(since: nil) ? lastShiftFoundTime : nil }
 
   /// Whether Shift or a table has a timeout.
   var hasTimeout: Bool { shift.rules.timeout != nil || tablesHaveTimeouts }
@@ -65,13 +65,13 @@ struct Machines: Sendable {
   /// When `on` ends if no key uses it up; `nil` in other states, or without a timeout.
   var shiftDue: Time? {
     guard case .on(let since) = shift.state, let timeout = shift.rules.timeout else { return nil }
-    return (since ?? lastShiftFound)?.advanced(by: timeout)
+    return (since ?? lastShiftFoundTime)?.advanced(by: timeout)
   }
 
   /// When the first timeout of a table is due, and the index of its machine. At equal times, the
   /// first machine comes first.
-  var tableDue: (time: Time, machine: Int)? {
-    var first: (time: Time, machine: Int)?
+  var tableDue: (time: Time, machineIndex: Int)? {
+    var first: (time: Time, machineIndex: Int)?
     for (index, table) in tables.enumerated() {
       if let due = table.due, first.map({ due < $0.time }) ?? true { first = (due, index) }
     }
@@ -86,16 +86,16 @@ struct Machines: Sendable {
   // MARK: Events
 
   mutating func send(_ event: ShiftRules.Event, at time: Time) {
-    guard let step = shift.take(event) else { return }
-    if case .shiftPressed(nil) = event { lastShiftFound = time }
+    guard let step = shift.send(event) else { return }
+    if case .shiftPressed(nil) = event { lastShiftFoundTime = time }
     // A new time of the press belongs in the snapshot, but the state has not changed.
     guard step.from.name != step.to.name else { return revision += 1 }
     add(.shift, step.from.name, step.to.name, event.name, at: time)
   }
 
   /// Sends an event to the machine with this index in ``Settings/machines``.
-  mutating func send(_ event: StateTable.Event, to index: Int, at time: Time) {
-    guard let step = tables[index].machine.take(event) else { return }
+  mutating func send(_ event: CompiledTable.Event, to index: Int, at time: Time) {
+    guard let step = tables[index].machine.send(event) else { return }
     let table = tables[index].machine.rules
     tables[index].enter(at: time)
     add(
@@ -116,20 +116,20 @@ struct Machines: Sendable {
   }
 
   private mutating func add(
-    _ machine: Machine, _ from: String, _ to: String, _ event: String, at time: Time
+    _ machine: MachineName, _ from: String, _ to: String, _ event: String, at time: Time
   ) {
     let change = Change(
       sequence: states.sequence + 1, time: time, machine: machine, from: from, to: to, event: event)
     revision += 1
-    states.take(change)
+    states.apply(change)
     changes.append(change)
   }
 
   // MARK: Time and rules
 
   /// Notes that the states of tables whose time of entry is unknown were entered at `time`.
-  mutating func dateUndatedStates(at time: Time) {
-    hasUndatedStates = false
+  mutating func fillInEntryTimes(at time: Time) {
+    lacksEntryTimes = false
     for index in tables.indices where tables[index].entered == nil { tables[index].enter(at: time) }
   }
 
@@ -137,7 +137,7 @@ struct Machines: Sendable {
   /// snapshot. ``setTables(_:from:at:notBefore:)`` takes over the states of the tables.
   mutating func resume(_ snapshot: Controller.Snapshot) {
     shift = StateMachine(shift.rules, in: snapshot.shift)
-    lastShiftFound = snapshot.shiftFound ?? snapshot.states.since(.shift)
+    lastShiftFoundTime = snapshot.shiftFoundTime ?? snapshot.states.since(.shift)
     states.sequence = snapshot.states.sequence
     for index in states.entries.indices {
       let machine = states.entries[index].machine
@@ -176,7 +176,7 @@ struct Machines: Sendable {
     states.entries = newEntries
     tables = machines.map { Table($0.table) }
     tablesHaveTimeouts = machines.contains(where: \.table.hasTimeouts)
-    hasUndatedStates = false
+    lacksEntryTimes = false
     var withoutState: [Int] = []
     for (index, entry) in entries.enumerated() {
       let table = tables[index].machine.rules

@@ -186,7 +186,7 @@ public struct Redactor: Sendable {
 
   /// Whether the key keeps its code whatever is held with it.
   private func alwaysKeepsCode(_ key: DeviceKey) -> Bool {
-    // If the release of a bound key was not seen, the key's next press ends the use that its last
+    // If the release of a bound key was not seen, the key's next press ends the chord that its last
     // press began, so both must have the same code.
     if bindings.boundKeys.contains(key.code), redactedCodes[key] == key.code { return true }
     switch key.code.meaning {

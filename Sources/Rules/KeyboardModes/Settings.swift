@@ -14,7 +14,7 @@ public struct Settings: Hashable, Sendable {
   }
 
   /// Which keys use up a Shift that is on.
-  public enum ShiftUse: String, CaseIterable, Sendable {
+  public enum KeysUsingShift: String, CaseIterable, Sendable {
     /// Keys that type a character.
     case characters
     /// All keys but Shift and AltGr. Each key sends `characterTyped`, or takes back a press of
@@ -27,19 +27,21 @@ public struct Settings: Hashable, Sendable {
   /// When a press of Shift counts.
   public var shiftTrigger: ShiftTrigger
   /// Which keys use up a Shift that is on.
-  public var shiftUsedBy: ShiftUse
+  public var shiftUsedBy: KeysUsingShift
   /// A key that is down for less than this was tapped. This matters for Shift with
-  /// ``ShiftTrigger/tap``, and for chords with ``Timing/tap``.
+  /// ``ShiftTrigger/tap``, and for chords with ``ChordTrigger/tap``.
   public var tapTimeout: Duration
   /// A machine whose rules are a table.
   public struct TableMachine: Hashable, Sendable {
     /// The name of the machine, as in ``Change/machine``.
-    public let name: Machine
+    public let name: MachineName
     /// The rules of the machine.
-    public var table: StateTable
+    public var table: CompiledTable
 
     /// The machine of this name, with these rules.
-    public init(_ name: Machine, _ table: StateTable) { (self.name, self.table) = (name, table) }
+    public init(_ name: MachineName, _ table: CompiledTable) {
+      (self.name, self.table) = (name, table)
+    }
   }
 
   /// The machines with tables: the keyboard, then the user's own in the order of their names.
@@ -59,9 +61,9 @@ public struct Settings: Hashable, Sendable {
   /// - Parameter own: the user's own machines, in the order of their names.
   public init(
     shift: ShiftRules = ShiftRules(), shiftTrigger: ShiftTrigger = .press,
-    shiftUsedBy: ShiftUse = .characters, tapTimeout: Duration = .milliseconds(200),
-    keyboard: StateTable = .standard, machines own: [TableMachine] = [],
-    bindings: Bindings = .standard,
+    shiftUsedBy: KeysUsingShift = .characters, tapTimeout: Duration = .milliseconds(200),
+    keyboard: CompiledTable = .shipped, machines own: [TableMachine] = [],
+    bindings: Bindings = .default,
     debounce: Duration = .zero, pointers: Bool = true,
     locks: Set<Lock> = [.caps, .num]
   ) {
@@ -73,7 +75,7 @@ public struct Settings: Hashable, Sendable {
   }
 
   /// The rules of the keyboard machine.
-  public var keyboard: StateTable {
+  public var keyboard: CompiledTable {
     get { machines[0].table }
     set { machines[0].table = newValue }
   }

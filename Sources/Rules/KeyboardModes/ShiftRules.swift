@@ -36,7 +36,7 @@ public struct ShiftRules: DrawableRules, Hashable {
   public enum Event: Hashable, Sendable {
     /// Shift was pressed at this time; `nil` if the press was found after events were lost.
     case shiftPressed(at: Time?)
-    /// A key that uses up Shift was pressed, or repeated: see ``Settings/ShiftUse``.
+    /// A key that uses up Shift was pressed, or repeated: see ``Settings/KeysUsingShift``.
     case characterTyped
     /// `on` has lasted for the timeout, and no key has used it up. The ``Controller`` sends this.
     case timedOut

@@ -3,14 +3,14 @@ public struct States: Hashable, Sendable {
   /// The state of one machine.
   public struct Entry: Hashable, Sendable {
     /// The machine.
-    public let machine: Machine
+    public let machine: MachineName
     /// Its state.
     public internal(set) var state: String
     /// The time of the change that entered the state; `nil` before the machine's first change.
     public internal(set) var since: Time?
 
     /// The state of a machine, entered at `since`.
-    public init(_ machine: Machine, _ state: String, since: Time? = nil) {
+    public init(_ machine: MachineName, _ state: String, since: Time? = nil) {
       (self.machine, self.state, self.since) = (machine, state, since)
     }
   }
@@ -28,18 +28,18 @@ public struct States: Hashable, Sendable {
   }
 
   /// The machines, in the order of ``entries``.
-  public var machines: [Machine] { entries.map(\.machine) }
+  public var machines: [MachineName] { entries.map(\.machine) }
 
   /// The state of a machine; `nil` if there is no such machine.
-  public subscript(machine: Machine) -> String? { entry(machine)?.state }
+  public subscript(machine: MachineName) -> String? { entry(machine)?.state }
 
   /// The time of the change that entered a machine's state; `nil` before its first change.
-  public func since(_ machine: Machine) -> Time? { entry(machine)?.since }
+  public func since(_ machine: MachineName) -> Time? { entry(machine)?.since }
 
-  private func entry(_ machine: Machine) -> Entry? { entries.first { $0.machine == machine } }
+  private func entry(_ machine: MachineName) -> Entry? { entries.first { $0.machine == machine } }
 
-  /// Notes one more change. If its machine is not among ``machines``, only ``sequence`` changes.
-  public mutating func take(_ change: Change) {
+  /// Applies one more change. If its machine is not among ``machines``, only ``sequence`` changes.
+  public mutating func apply(_ change: Change) {
     sequence = change.sequence
     guard let index = entries.firstIndex(where: { $0.machine == change.machine }) else { return }
     (entries[index].state, entries[index].since) = (change.to, change.time)
@@ -55,16 +55,16 @@ extension Controller {
     /// The state of the Shift machine with its payload; ``states`` has only its name.
     public let shift: ShiftRules.State
     /// When the press that began `on` was found, if its own time is unknown; otherwise `nil`.
-    public let shiftFound: Time?
+    public let shiftFoundTime: Time?
     /// The releases that will send an event.
     public let awaitedReleases: [AwaitedRelease]
 
     /// A snapshot of these states; `shift` must be the state that `states` has for Shift.
     public init(
-      states: States, shift: ShiftRules.State, shiftFound: Time? = nil,
+      states: States, shift: ShiftRules.State, shiftFoundTime: Time? = nil,
       awaitedReleases: [AwaitedRelease] = []
     ) {
-      (self.states, self.shift, self.shiftFound) = (states, shift, shiftFound)
+      (self.states, self.shift, self.shiftFoundTime) = (states, shift, shiftFoundTime)
       self.awaitedReleases = awaitedReleases
     }
   }
@@ -75,12 +75,12 @@ public struct AwaitedRelease: Hashable, Sendable {
   /// The key.
   public let key: KeyCode
   /// The machine that receives the event.
-  public let machine: Machine
+  public let machine: MachineName
   /// The name of the event.
   public let event: String
 
   /// The release of `key`, which sends `event` to `machine`.
-  public init(key: KeyCode, machine: Machine = .keyboard, event: String) {
+  public init(key: KeyCode, machine: MachineName = .keyboard, event: String) {
     (self.key, self.machine, self.event) = (key, machine, event)
   }
 }

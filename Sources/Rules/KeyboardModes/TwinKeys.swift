@@ -34,10 +34,10 @@ public struct TwinKeys: Sendable {
   public init() {}
 
   /// Returns what replaces `input`: each press counts once. Redacted recordings have these inputs.
-  public mutating func take(_ input: Controller.Input) -> [Controller.Input] {
+  public mutating func handle(_ input: Controller.Input) -> [Controller.Input] {
     switch input {
     case .key(let device, let event):
-      return take(event, of: device).map { [.key($0.device, event)] } ?? []
+      return handle(event, of: device).map { [.key($0.device, event)] } ?? []
     case .missedRelease(let device, let code, let time):
       return release(DeviceKey(device, code), at: time)
         .map { [.missedRelease($0.device, code, at: time)] } ?? []
@@ -66,12 +66,12 @@ public struct TwinKeys: Sendable {
 
   /// The key for which the event counts; `nil` if it does not count.
   @inline(__always)
-  mutating func take(_ event: KeyEvent, of device: DeviceID) -> DeviceKey? {
+  mutating func handle(_ event: KeyEvent, of device: DeviceID) -> DeviceKey? {
     let key = DeviceKey(device, event.key)
-    return device.parent == nil ? key : take(event, of: key)
+    return device.parent == nil ? key : handle(event, of: key)
   }
 
-  private mutating func take(_ event: KeyEvent, of key: DeviceKey) -> DeviceKey? {
+  private mutating func handle(_ event: KeyEvent, of key: DeviceKey) -> DeviceKey? {
     switch event.action {
     case .press: press(key, at: event.time, wasSeen: true)
     case .release: release(key, at: event.time)

@@ -29,7 +29,7 @@ struct WaitingTap: Sendable {
 
   var isEmpty: Bool { press == nil }
 
-  /// When a released tap counts; `nil` if there is none.
+  /// The latest time at which a released tap counts; `nil` if there is none.
   var due: Time? { press?.released?.advanced(by: wait) }
 
   /// Waits for the release of `key`, and forgets a press that waited before.
@@ -44,8 +44,8 @@ struct WaitingTap: Sendable {
   /// Undoes the release of `key`.
   mutating func undoRelease(of key: DeviceKey) { if press?.key == key { press?.released = nil } }
 
-  /// Ends a tap whose key was released, and returns the time of its press; `nil` without a tap.
-  mutating func settle() -> Time? {
+  /// Removes a tap whose key was released, and returns the time of its press; `nil` without one.
+  mutating func popReleasedTap() -> Time? {
     guard let waiting = press, waiting.released != nil else { return nil }
     press = nil
     return waiting.time

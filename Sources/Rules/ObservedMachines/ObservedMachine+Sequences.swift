@@ -32,13 +32,13 @@ extension ObservedMachine where R.State: Sendable {
   /// A slow reader skips values, but never the last value, so it always learns the present state.
   /// Every use of this property begins another sequence, for one reader.
   @inlinable public var states: AsyncStream<R.State> {
-    let (states, reader) = AsyncStream.makeStream(
+    let (states, continuation) = AsyncStream.makeStream(
       of: R.State.self, bufferingPolicy: .bufferingNewest(1))
-    reader.yield(state)
-    addReader(
+    continuation.yield(state)
+    addSequence(
       notify: { kind, step in
-        if kind == nil, case .terminated = reader.yield(step.to) { true } else { false }
-      }, finish: reader.finish)
+        if kind == nil, case .terminated = continuation.yield(step.to) { true } else { false }
+      }, finish: continuation.finish)
     return states
   }
 }
@@ -51,17 +51,17 @@ extension ObservedMachine where R.State: Sendable, R.Event: Sendable {
   ///   that it drops the oldest. By default it keeps all.
   @inlinable public func changes(keepingNewest count: Int? = nil) -> AsyncStream<Change> {
     precondition(count.map { $0 > 0 } ?? true, "a sequence that keeps nothing would tell nothing")
-    let (changes, reader) = AsyncStream.makeStream(
+    let (changes, continuation) = AsyncStream.makeStream(
       of: Change.self, bufferingPolicy: count.map { .bufferingNewest($0) } ?? .unbounded)
     var number = 0
-    addReader(
+    addSequence(
       notify: { kind, step in
         guard let kind else { return false }
         defer { number += 1 }
-        let result = reader.yield(Change(number: number, kind: kind, step: step))
+        let result = continuation.yield(Change(number: number, kind: kind, step: step))
         guard case .terminated = result else { return false }
         return true
-      }, finish: reader.finish)
+      }, finish: continuation.finish)
     return changes
   }
 
@@ -79,8 +79,8 @@ extension ObservedMachine where R.State: Sendable, R.Event: Sendable {
   }
 }
 
-/// How the machine reaches one reader of a sequence.
-@usableFromInline struct Reader<R: Rules> {
+/// How the machine reaches one sequence that has not ended.
+@usableFromInline struct OpenSequence<R: Rules> {
   /// Called when a state is left or entered; with `nil` when the state is assigned. Returns whether
   /// the reader has gone.
   @usableFromInline let notify: (ObservedMachine<R>.Change.Kind?, ObservedMachine<R>.Step) -> Bool
@@ -88,21 +88,21 @@ extension ObservedMachine where R.State: Sendable, R.Event: Sendable {
 }
 
 extension ObservedMachine {
-  @usableFromInline func addReader(
+  @usableFromInline func addSequence(
     notify: @escaping (Change.Kind?, Step) -> Bool, finish: @escaping () -> Void
   ) {
-    readers.append(Reader(notify: notify, finish: finish))
+    sequences.append(OpenSequence(notify: notify, finish: finish))
     isWatched = true
-    if mode == .ended || mode == .new && isFinal { finishReaders() }
+    if mode == .ended || mode == .new && isFinal { finishSequences() }
   }
 
-  /// Notifies the readers, and forgets readers that have gone.
+  /// Notifies the sequences, and forgets those whose reader has gone.
   @inlinable func notify(_ kind: Change.Kind?, _ step: Step) {
-    if !readers.isEmpty { readers.removeAll { $0.notify(kind, step) } }
+    if !sequences.isEmpty { sequences.removeAll { $0.notify(kind, step) } }
   }
 
-  func finishReaders() {
-    for reader in readers { reader.finish() }
-    readers = []
+  func finishSequences() {
+    for sequence in sequences { sequence.finish() }
+    sequences = []
   }
 }

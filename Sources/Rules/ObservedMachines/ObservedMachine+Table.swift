@@ -1,7 +1,7 @@
 public import StateMachines
 
 /// A row of a transition table, and the callbacks of its step.
-public struct ActingRow<State: Hashable & Sendable, Event: Hashable & Sendable> {
+public struct RowWithCallbacks<State: Hashable & Sendable, Event: Hashable & Sendable> {
   /// A machine with such rows.
   public typealias Machine = ObservedMachine<TransitionTable<State, Event>>
 
@@ -19,11 +19,11 @@ public struct ActingRow<State: Hashable & Sendable, Event: Hashable & Sendable> 
 }
 
 extension ObservedMachine {
-  /// A machine whose rules are a table. Throws the first fault that is found.
+  /// A machine whose rules are a table. Throws the first error that is found.
   public convenience init<State, Event>(
     states: [State], initial: State, finalStates: [State] = [], acceptingStates: [State] = [],
-    rows: [ActingRow<State, Event>]
-  ) throws(TransitionTable<State, Event>.Fault) where R == TransitionTable<State, Event> {
+    rows: [RowWithCallbacks<State, Event>]
+  ) throws(TransitionTable<State, Event>.TableError) where R == TransitionTable<State, Event> {
     try self.init(
       TransitionTable(
         states: states, initial: initial, finalStates: finalStates,

@@ -78,7 +78,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   @exclusivity(unchecked) @usableFromInline var current: R.State
   @exclusivity(unchecked) @usableFromInline var mode = Mode.new
   @exclusivity(unchecked) @usableFromInline var hooks = Hooks<R>()
-  @exclusivity(unchecked) @usableFromInline var readers: [Reader<R>] = []
+  @exclusivity(unchecked) @usableFromInline var sequences: [OpenSequence<R>] = []
   /// Whether there has been a callback or a sequence.
   @exclusivity(unchecked) @usableFromInline var isWatched = false
   /// The number of the present state's name, if it is known.
@@ -94,7 +94,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   /// A machine in `state`, without callbacks, to continue from where another machine stopped.
   public init(_ rules: R, in state: R.State) { (self.rules, current) = (rules, state) }
 
-  deinit { finishReaders() }
+  deinit { finishSequences() }
 
   /// Tells the callbacks that the present state is entered. Call it once, before the first event;
   /// otherwise no callback learns of the first state. A machine that has begun ignores the call.
@@ -102,7 +102,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     guard mode == .new else { return }
     mode = .busy
     enter(NamedStep(Step(from: state, to: state, event: nil), of: self), hooks.entries)
-    takeQueuedEvents()
+    handleQueuedEvents()
   }
 
   /// Sends an event.
@@ -118,7 +118,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     switch mode {
     case .busy:
       queue.append { [unowned self] in
-        let outcome = take(event, action)
+        let outcome = handle(event, action)
         result?(outcome)
       }
       return .queued
@@ -126,19 +126,19 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     case .new, .idle: mode = .busy
     case .ended: break
     }
-    let outcome = take(event, action)
+    let outcome = handle(event, action)
     result?(outcome)
-    takeQueuedEvents()
+    handleQueuedEvents()
     return outcome
   }
 
   /// Handles the events that were sent during a step.
-  @inlinable func takeQueuedEvents() {
+  @inlinable func handleQueuedEvents() {
     while !queue.isEmpty { queue.removeFirst()() }
     if mode == .busy { mode = .idle }
   }
 
-  @inlinable func take(_ event: R.Event, _ action: ((Step) -> Void)?) -> Outcome {
+  @inlinable func handle(_ event: R.Event, _ action: ((Step) -> Void)?) -> Outcome {
     guard mode != .ended else { return .ended }
     guard let next = rules.next(current, on: event) else { return .ignored }
     let step = Step(from: current, to: next, event: event)
@@ -175,7 +175,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   /// Ends the machine and its sequences, because the state is final.
   @usableFromInline func end() {
     mode = .ended
-    finishReaders()
+    finishSequences()
   }
 
   /// Adds a callback to a list, and forgets callbacks whose registration has ended.

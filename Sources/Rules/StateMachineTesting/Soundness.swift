@@ -13,7 +13,7 @@ public enum RulesFault: Hashable, Sendable, CustomStringConvertible {
   case leftFinalState(String)
   /// Another arrow with this origin and label has another target, so a condition is missing.
   case ambiguousArrow(Diagram.Arrow)
-  /// These events, taken by a new machine, end with a step that the diagram does not have.
+  /// These events, handled by a new machine, end with a step that the diagram does not have.
   case undrawnStep(from: String, to: String, afterEvents: [String])
   /// No sequence of the listed samples takes the arrow.
   case untakenArrow(Diagram.Arrow)

@@ -45,8 +45,8 @@ public protocol Rules<State, Event>: Sendable {
   /// The name of an event, without its payload. The default is as for ``name(of:)``.
   func name(ofEvent event: Event) -> String
 
-  /// Whether `event`, if it leads to a state of the same name, leaves `state` and enters it again.
-  /// The work of the state then begins anew. By default, no event re-enters a state.
+  /// Whether `event`, if it leads to a state of the same name, leaves `state` and enters it again:
+  /// its timeout then starts again, and observers are called. By default, no event does this.
   func reenters(_ state: State, on event: Event) -> Bool
 
   /// The states in which the machine ends. No event leaves them. By default there are none.

@@ -3,9 +3,9 @@
 /// A plain value: `rules` and the state are all that it holds, and only events change the state.
 ///
 ///     var machine = StateMachine(Turnstile())
-///     machine.accepts(.push)  // false, and still locked
-///     machine.take(.coin)     // from locked to unlocked
-///     machine.take(.coin)     // nil: ignored, and still unlocked
+///     machine.accepts(.push)    // false, and still locked
+///     machine.send(.coin)       // from locked to unlocked
+///     machine.send(.coin)       // nil: ignored, and still unlocked
 public struct StateMachine<R: Rules>: RunningMachine {
   /// One step: the state before and the state after.
   public struct Transition {
@@ -41,9 +41,9 @@ public struct StateMachine<R: Rules>: RunningMachine {
     current = state
   }
 
-  /// Takes one event, and returns the transition; `nil` if the state ignored the event.
+  /// Sends one event, and returns the transition; `nil` if the state ignored the event.
   @discardableResult @inlinable
-  public mutating func take(_ event: R.Event) -> Transition? {
+  public mutating func send(_ event: R.Event) -> Transition? {
     guard let next = rules.next(current, on: event) else { return nil }
     let transition = Transition(from: current, to: next)
     current = next

@@ -7,7 +7,8 @@ public protocol TimedRules<State, Event>: Rules {
 
 /// A state machine with timeouts. The caller passes the time, from a clock or from a test.
 ///
-/// Times must not go back. A timeout is taken with its own time, and before an event of that time.
+/// Times must not go back. A timeout's event has the timeout's own time, and comes before an event
+/// that is sent at that time.
 public struct TimedMachine<R: TimedRules, Instant: InstantProtocol>: RunningMachine
 where Instant.Duration == Duration {
   private var machine: StateMachine<R>
@@ -31,25 +32,25 @@ where Instant.Duration == Duration {
     return entered.advanced(by: timeout.after)
   }
 
-  /// Takes the timeouts that are due by `time`, and then `event`, if it is not `nil`.
+  /// Sends the events of the timeouts that are due by `time`, and then `event`, unless it is `nil`.
   ///
   /// - Returns: the transitions, each with its time.
   @discardableResult
-  public mutating func take(
+  public mutating func send(
     _ event: R.Event? = nil, at time: Instant
   ) -> [(time: Instant, transition: StateMachine<R>.Transition)] {
     var steps: [(time: Instant, transition: StateMachine<R>.Transition)] = []
     while let deadline, deadline <= time, let due = rules.timeout(of: state) {
       precondition(due.after > .zero, "a state that lasts no time would be left for ever")
       entered = nil
-      if let step = take(due.event, deadline) { steps.append((deadline, step)) }
+      if let step = send(due.event, deadline) { steps.append((deadline, step)) }
     }
-    if let event, let step = take(event, time) { steps.append((time, step)) }
+    if let event, let step = send(event, time) { steps.append((time, step)) }
     return steps
   }
 
-  private mutating func take(_ event: R.Event, _ time: Instant) -> StateMachine<R>.Transition? {
-    guard let step = machine.take(event) else { return nil }
+  private mutating func send(_ event: R.Event, _ time: Instant) -> StateMachine<R>.Transition? {
+    guard let step = machine.send(event) else { return nil }
     if rules.name(of: step.from) != rules.name(of: step.to) || rules.reenters(step.from, on: event)
     {
       entered = time

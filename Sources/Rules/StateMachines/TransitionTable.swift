@@ -27,7 +27,7 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   }
 
   /// Why rows are not a valid table.
-  public enum Fault: Error, Equatable {
+  public enum TableError: Error, Equatable {
     /// Both rows are for the same state and event, so the machine would not be deterministic.
     case twoRows(Row, Row)
     /// The row names a state that is not among the states of the table.
@@ -83,12 +83,12 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   /// - Parameters:
   ///   - events: the events that rows may have; by default the events of `rows`.
   ///   - allowsUnreachable: whether states may be unreachable by any sequence of events.
-  /// - Throws: the first fault that is found. A table without faults is deterministic; all its
+  /// - Throws: the first error that is found. A table without errors is deterministic; all its
   ///   states are known and, unless `allowsUnreachable`, reachable.
   public init(
     states: [State], initial: State, finalStates: [State] = [], acceptingStates: [State] = [],
     events: [Event]? = nil, rows: [Row], allowsUnreachable: Bool = false
-  ) throws(Fault) {
+  ) throws(TableError) {
     try Self.checkParts(
       states: states, initial: initial, finalStates: finalStates + acceptingStates, events: events,
       rows: rows)
@@ -106,20 +106,20 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     throw .unreachableState(state)
   }
 
-  /// A table of rows written as tuples. Throws the first fault that is found.
+  /// A table of rows written as tuples. Throws the first error that is found.
   public init(
     states: [State], initial: State, finalStates: [State] = [], acceptingStates: [State] = [],
     rows: [(State, Event, State)]
-  ) throws(Fault) {
+  ) throws(TableError) {
     try self.init(
       states: states, initial: initial, finalStates: finalStates, acceptingStates: acceptingStates,
       rows: rows.map { Row($0.0, $0.1, $0.2) })
   }
 
-  /// Throws the first fault of a table with these parts, except for unreachable states.
+  /// Throws the first error of a table with these parts, except for unreachable states.
   private static func checkParts(
     states: [State], initial: State, finalStates: [State], events: [Event]?, rows: [Row]
-  ) throws(Fault) {
+  ) throws(TableError) {
     var named: [String: State] = [:]
     for state in states {
       if let other = named.updateValue(state, forKey: String(describing: state)) {

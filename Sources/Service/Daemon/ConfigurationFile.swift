@@ -5,8 +5,8 @@ import Configuration
 /// A service starts even if the file is bad: a restart after a typing error must not lose the
 /// states. The service then uses the last good configuration, or the defaults if none was stored.
 final class ConfigurationFile {
-  /// Which configuration is in force.
-  enum InForce: String {
+  /// Where the configuration in force comes from.
+  enum Origin: String {
     /// The file as it was last read.
     case current
     /// The last good configuration, because the file is bad.
@@ -26,13 +26,13 @@ final class ConfigurationFile {
 
   private let path: String?
   private let store: (([UInt8]) -> Void)?
-  private(set) var inForce = InForce.current
+  private(set) var origin = Origin.current
   /// Where the first error is, if the last reload was refused; otherwise `nil`.
   private var errorLocation: String?
 
   /// A warning for the status of the service; `nil` if all is well.
   var warning: String? {
-    errorLocation.map { "the last reload was refused: error at \($0)" } ?? inForce.warning
+    errorLocation.map { "the last reload was refused: error at \($0)" } ?? origin.warning
   }
 
   /// How often the file was read again, refused reloads included.
@@ -57,8 +57,8 @@ final class ConfigurationFile {
       guard store != nil else { throw error }
       log(error)
       let last = lastGood.flatMap { try? Configuration(parsing: $0, file: "") }
-      inForce = last == nil ? .defaults : .lastGood
-      if let warning = inForce.warning { Log.warning(warning) }
+      origin = last == nil ? .defaults : .lastGood
+      if let warning = origin.warning { Log.warning(warning) }
       return last ?? Configuration()
     }
   }
@@ -68,11 +68,11 @@ final class ConfigurationFile {
     reloads += 1
     do throws(ConfigurationErrors) {
       let configuration = try read()
-      (inForce, errorLocation) = (.current, nil)
+      (origin, errorLocation) = (.current, nil)
       return configuration
     } catch {
       log(error)
-      if inForce == .current { inForce = .lastGood }
+      if origin == .current { origin = .lastGood }
       errorLocation = error.errors.first.map { error in
         error.file + (error.mark.map { ":\($0.line):\($0.column)" } ?? "")
       }

@@ -15,15 +15,15 @@ final class Engine {
   private(set) var messageStart: Int64 = 0
 
   /// The machines whose changes are in ``message``.
-  var messageMachines: Set<Machine> {
+  var messageMachines: Set<MachineName> {
     Set(ring.changes(after: messageStart, upTo: ring.lastSequence).map(\.machine))
   }
 
-  /// The controller's ``Controller/outlook`` after the last batch.
-  @exclusivity(unchecked) private var outlook: Controller.Outlook
+  /// The controller's ``Controller/status`` after the last batch.
+  @exclusivity(unchecked) private var controllerStatus: Controller.Status
 
-  /// See ``Controller/Outlook/machineListRevision``.
-  var machineListRevision: Int { outlook.machineListRevision }
+  /// See ``Controller/Status/machineListRevision``.
+  var machineListRevision: Int { controllerStatus.machineListRevision }
 
   /// The name of the sequence of changes.
   let instance: String
@@ -46,7 +46,7 @@ final class Engine {
     self.store = store
     let contents = store?.contents
     controller = Controller(settings: settings)
-    outlook = controller.outlook
+    controllerStatus = controller.status
     instance = contents?.state.instance ?? ServiceManager.randomID()
     let last = contents?.state.states.sequence ?? 0
     let kept = contents?.changes ?? []
@@ -56,7 +56,7 @@ final class Engine {
       let entered = contents.state.states.entries.compactMap(\.since).max()
       changes = controller.resume(
         contents.snapshot, changedLast: kept.last?.time ?? entered, at: now)
-      outlook = controller.outlook
+      controllerStatus = controller.status
     }
     for change in kept + changes { ring.append(change) }
     sequenceAtStart = ring.lastSequence
@@ -65,14 +65,14 @@ final class Engine {
 
   /// Has the controller process a batch. Adds the changes to the ``ring``, and stores the states
   /// with the last changes. Returns whether there are changes, or a new list of machines, to send.
-  /// For `keysUp`, see ``Controller/take(_:keysUp:taken:)``.
+  /// For `keysUp`, see ``Controller/handle(_:keysUp:beforeEach:)``.
   func process(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }
   ) -> Bool {
     for case .synchronized in batch.inputs { losses += 1 }
-    let changes = controller.take(batch, keysUp: keysUp)
-    let (before, now) = (outlook, controller.outlook)
-    outlook = now
+    let changes = controller.handle(batch, keysUp: keysUp)
+    let (before, now) = (controllerStatus, controller.status)
+    controllerStatus = now
     for change in changes { ring.append(change) }
     // Commits even without a change: the store also keeps the awaited releases.
     if now.revision != before.revision { commit(lastChanges: changes.count, at: batch.reached) }
@@ -112,7 +112,9 @@ final class Engine {
   /// When ``process(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
   ///
   /// - Parameter forKeysUp: whether the daemon also wakes up to ask `keysUp` for released keys.
-  func wakeTime(forKeysUp: Bool) -> Time? { forKeysUp ? outlook.wakeTime : outlook.deadline }
+  func wakeTime(forKeysUp: Bool) -> Time? {
+    forKeysUp ? controllerStatus.wakeTime : controllerStatus.deadline
+  }
 
   var settings: Settings { withController { $0.settings } }
 

@@ -19,7 +19,7 @@ protocol InputSource: AnyObject {
 
   /// The first boot time, in microseconds, at which ``Batch/noInputBefore`` will have reached
   /// `time`, if nothing happens before.
-  func bootTime(settling time: Time) -> Int64
+  func bootTime(reaching time: Time) -> Int64
 
   /// The devices whose keys are followed.
   var devices: [DeviceMessage] { get }
@@ -38,7 +38,7 @@ protocol InputSource: AnyObject {
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode]
 
   /// Follows the devices that this configuration selects from now on.
-  func follow(_ configuration: Configuration) throws(SystemError)
+  func apply(_ configuration: Configuration) throws(SystemError)
 
   /// Sets these LEDs on all keyboards, including keyboards that are followed later.
   func show(_ leds: LEDCommand)
@@ -50,6 +50,6 @@ extension InputSource {
   var longHolds: [LongHold] { [] }
   var canFindKeysUp: Bool { false }
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
-  func follow(_ configuration: Configuration) throws(SystemError) {}
+  func apply(_ configuration: Configuration) throws(SystemError) {}
   func show(_ leds: LEDCommand) {}
 }

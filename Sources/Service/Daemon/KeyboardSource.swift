@@ -56,7 +56,7 @@ final class KeyboardSource: InputSource {
 
   var now: Time { Keyboards.now }
 
-  func bootTime(settling time: Time) -> Int64 { Keyboards.bootTime(settling: time) }
+  func bootTime(reaching time: Time) -> Int64 { Keyboards.bootTime(reaching: time) }
 
   var devices: [DeviceMessage] {
     keyboards.devices.filter { $0.role != .leds }.map { device, role in
@@ -76,7 +76,7 @@ final class KeyboardSource: InputSource {
     keyboards.keysUp(among: keys, on: device)
   }
 
-  func follow(_ configuration: Configuration) throws(SystemError) {
+  func apply(_ configuration: Configuration) throws(SystemError) {
     try keyboards.follow(KeyboardSource.selection(paths, configuration))
   }
 

@@ -78,17 +78,17 @@ final class ModeService {
     ledRules = configuration.leds
     process(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
     show(configuration.leds)
-    // Reads the last keys of the devices that `follow` will close. `defer` reads the devices that
-    // `follow` has opened.
+    // Reads the last keys of the devices that the source will close. `defer` reads the devices that
+    // it has opened.
     advance()
     defer { advance() }
-    try source.follow(configuration)
+    try source.apply(configuration)
   }
 
   /// Shows the states on the LEDs of these rules from now on.
   func show(_ rules: LEDRules) {
     ledRules = rules
-    ledsOn = rules.on(in: engine.states)
+    ledsOn = rules.ledsOn(in: engine.states)
     source.show(LEDCommand(ledsOn, of: rules.used))
   }
 
@@ -97,13 +97,15 @@ final class ModeService {
     // Clients come first: the alarm and the LEDs can wait a little.
     if hasNews { publisher.publish() }
     setAlarm()
-    if hasNews, !ledRules.used.isEmpty, ledRules.on(in: engine.states) != ledsOn { show(ledRules) }
+    if hasNews, !ledRules.used.isEmpty, ledRules.ledsOn(in: engine.states) != ledsOn {
+      show(ledRules)
+    }
   }
 
   /// Sets the alarm if its time has changed: setting it takes longer than processing most keys.
   private func setAlarm() {
     // Clamped, because a recording at unlimited speed makes time jump.
-    let time = wakeTime.map { UInt64(clamping: source.bootTime(settling: $0)) }
+    let time = wakeTime.map { UInt64(clamping: source.bootTime(reaching: $0)) }
     guard time != alarmTime else { return }
     alarmTime = time
     if let time { alarm?.set(at: time) } else { alarm?.disable() }

@@ -37,7 +37,7 @@ final class PassedDescriptors {
       if let store = try? StateStore(file), store.contents != nil { return store }
       Log.warning("the stored states are invalid; starting with the initial states")
     }
-    guard let file = PassedDescriptors.storeNew(.states) else { return nil }
+    guard let file = PassedDescriptors.storeNewFile(.states) else { return nil }
     return try? StateStore(file)
   }
 
@@ -46,7 +46,7 @@ final class PassedDescriptors {
 
   /// Stores a configuration, in YAML, for the next daemon. The file is written before the service
   /// manager has it, so that the next daemon gets a whole configuration or none.
-  static func storeConfiguration(_ printed: [UInt8]) { _ = storeNew(.configuration, printed) }
+  static func storeConfiguration(_ printed: [UInt8]) { _ = storeNewFile(.configuration, printed) }
 
   private func take(_ file: StoredFile) -> FileDescriptor? {
     let found = descriptors.firstIndex { $0.name == file.rawValue }
@@ -56,7 +56,7 @@ final class PassedDescriptors {
 
   /// Makes a file in memory. The service manager stores it instead of the previous file. Returns
   /// `nil` without a service manager, or if the file cannot be made.
-  private static func storeNew(_ file: StoredFile, _ content: [UInt8] = []) -> FileDescriptor? {
+  private static func storeNewFile(_ file: StoredFile, _ content: [UInt8] = []) -> FileDescriptor? {
     guard ServiceManager.isPresent else { return nil }
     do throws(SystemError) {
       let memory = try FileDescriptor.inMemory("keymoded-\(file.rawValue)")

@@ -64,7 +64,7 @@ final class RecordingPlayer: InputSource {
     batch.noInputBefore = batch.reached
   }
 
-  func bootTime(settling time: Time) -> Int64 { clock.realTime(reaching: time) }
+  func bootTime(reaching time: Time) -> Int64 { clock.realTime(reaching: time) }
 
   var devices: [DeviceMessage] { [] }
 

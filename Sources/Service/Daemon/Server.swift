@@ -22,19 +22,19 @@ final class Server {
   private static let connectionsPerTurn = 8
 
   private let loop: EventLoop
-  private let methods: ControllerMethods
+  private let handler: CallHandler
   private let publisher: Publisher
   private var listeners: [(socket: ListeningSocket, source: EventSource)] = []
-  private var sessions: [Session] = []
+  private var sessions: [ClientSession] = []
   /// The most clients at once since memory was last released.
   private var peakSessions = 0
   private var retryTimer: EventSource?
 
   init(
-    _ loop: EventLoop, _ methods: ControllerMethods, _ publisher: Publisher
+    _ loop: EventLoop, _ handler: CallHandler, _ publisher: Publisher
   ) throws(SystemError) {
     self.loop = loop
-    self.methods = methods
+    self.handler = handler
     self.publisher = publisher
     // Unowned, as in all handlers here: the server owns their sources, and outlives every call.
     retryTimer = try loop.addTimer { [unowned self] in resumeAccepting() }
@@ -63,13 +63,15 @@ final class Server {
   /// Handles the events of a session's socket, and answers the session's calls.
   ///
   /// - Parameter limit: stops once the answered calls have this many bytes; answers at least one.
-  private func serve(_ session: Session, _ events: IOEvents, upTo limit: Int = bytesPerTurn) {
+  private func serve(
+    _ session: ClientSession, _ events: IOEvents, upTo limit: Int = bytesPerTurn
+  ) {
     preferNewClients()
     session.handle(events)
     var bytes = 0
     while bytes < limit, let message = session.nextMessage() {
       bytes += message.count
-      do throws(Call.Fault) {
+      do throws(CallError) {
         answer(try Call(parsing: message), session)
       } catch {
         switch error {
@@ -85,17 +87,17 @@ final class Server {
 
   /// Sends the new changes if the session is a subscriber, updates what the session waits for, and
   /// removes the session if it is closed.
-  private func finishTurn(of session: Session) {
+  private func finishTurn(of session: ClientSession) {
     publisher.publish(to: session)
     session.updateAwaitedEvents()
     if session.isClosed { removeSessions { $0 === session } }
   }
 
-  private func answer(_ call: Call, _ session: Session) {
-    let answer = methods.answer(call, access: session.access, clients: sessions.count)
+  private func answer(_ call: Call, _ session: ClientSession) {
+    let answer = handler.answer(call, access: session.access, clients: sessions.count)
     if case .hangUp = answer {
       endReaders()
-      methods.forgetChanges()
+      handler.forgetChanges()
     }
     guard !call.isOneway else { return }
     switch answer {
@@ -120,7 +122,7 @@ final class Server {
     }
   }
 
-  private func removeSessions(where isMeant: (Session) -> Bool) {
+  private func removeSessions(where isMeant: (ClientSession) -> Bool) {
     for session in sessions where isMeant(session) { publisher.remove(session) }
     sessions.removeAll(where: isMeant)
     // The ended sessions have freed descriptors, which waiting clients can use.
@@ -157,7 +159,7 @@ final class Server {
     let limit = Self.maxSessions - (access == .control ? 0 : Self.reservedForControl)
     if sessions.count >= limit, access == .reading { endSilentReader() }
     guard sessions.count < limit else { return turnAway(number) }
-    let session = try? Session(descriptor, access: access, loop: loop) {
+    let session = try? ClientSession(descriptor, access: access, loop: loop) {
       [unowned self] session, events in serve(session, events)
     }
     guard let session else { return }

@@ -13,16 +13,16 @@ final class StateStore {
     let state: StateMessage
     /// The state of the Shift machine; ``state`` has only the name of this state.
     let shift: ShiftRules.State
-    /// See ``Controller/Snapshot/shiftFound``.
-    let shiftFound: Time?
+    /// See ``Controller/Snapshot/shiftFoundTime``.
+    let shiftFoundTime: Time?
     let awaitedReleases: [AwaitedRelease]
     /// The last changes, in order: a daemon may be killed before it has sent them.
     let changes: [Change]
 
     var snapshot: Controller.Snapshot {
       Controller.Snapshot(
-        states: state.states, shift: shift, shiftFound: shiftFound, awaitedReleases: awaitedReleases
-      )
+        states: state.states, shift: shift, shiftFoundTime: shiftFoundTime,
+        awaitedReleases: awaitedReleases)
     }
   }
 
@@ -31,7 +31,7 @@ final class StateStore {
 
   /// How many of the last changes are kept. One release of a key can cause this many: a tap and a
   /// release for each machine that has keys.
-  static let maxChanges = 2 * (1 + Machine.maxOwnMachines)
+  static let maxChanges = 2 * (1 + MachineName.maxOwnMachines)
 
   /// What the previous daemon left; `nil` if that is invalid or missing.
   let contents: Contents?
@@ -57,7 +57,7 @@ final class StateStore {
     bytes.appendJSON { json in
       json.object { json in
         if case .on(let since) = snapshot.shift { json.member("pressed", since) }
-        if let found = snapshot.shiftFound { json.member("found", found) }
+        if let found = snapshot.shiftFoundTime { json.member("found", found) }
         json.name("awaitedReleases")
         json.open("[")
         var keys: Set<KeyCode> = []
@@ -94,11 +94,12 @@ extension StateStore.Contents {
     let names =
       [state.instance] + releases.map(\.event)
       + state.states.entries.flatMap { [$0.machine.rawValue, $0.state] }
-    guard names.allSatisfy({ $0.utf8.count <= StateTable.maxNameBytes }) else { return nil }
+    guard names.allSatisfy({ $0.utf8.count <= CompiledTable.maxNameBytes }) else { return nil }
     let last = state.states.sequence
     guard zip(changes.reversed(), 0...).allSatisfy({ $0.sequence == last - $1 }) else { return nil }
     self.init(
-      state: state, shift: shift, shiftFound: json["found"]?.integer.map(Time.init(microseconds:)),
+      state: state, shift: shift,
+      shiftFoundTime: json["found"]?.integer.map(Time.init(microseconds:)),
       awaitedReleases: releases, changes: changes)
   }
 }
@@ -108,6 +109,6 @@ extension AwaitedRelease {
     guard let key = json["key"]?.integer.flatMap(KeyCode.init), let event = json["event"]?.string,
       let machine = json["machine"]?.string
     else { return nil }
-    self.init(key: key, machine: Machine(rawValue: machine), event: event)
+    self.init(key: key, machine: MachineName(rawValue: machine), event: event)
   }
 }

@@ -6,7 +6,7 @@ import KeyboardModes
 /// a slow program holds the messages of one read at most, and learns how many changes it missed.
 public struct Changes: AsyncSequence, Sendable {
   let directory: String
-  let machines: Set<Machine>?
+  let machines: Set<MachineName>?
 
   /// One subscription. Releasing the iterator or cancelling the task closes the connection.
   ///

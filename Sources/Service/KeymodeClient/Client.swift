@@ -46,7 +46,7 @@ public struct Client: Sendable {
 
   /// The updates from now on, with the changes of these machines only: at least one machine, or
   /// `nil` for all. Changes of other machines do not wake the program.
-  public func changes(of machines: Set<Machine>?) -> Changes {
+  public func changes(of machines: Set<MachineName>?) -> Changes {
     Changes(directory: directory, machines: machines)
   }
 

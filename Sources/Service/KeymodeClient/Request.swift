@@ -42,7 +42,7 @@ extension Request<MonitorReply> {
   /// Subscribes to the changes of these machines, by default of all machines. The changes after
   /// `last` come first, if it is given; otherwise only new changes come.
   static func changes(
-    after last: (sequence: Int64, instance: String)? = nil, of machines: Set<Machine>? = nil
+    after last: (sequence: Int64, instance: String)? = nil, of machines: Set<MachineName>? = nil
   ) -> Self {
     var members: [JSON.Member] = []
     if let last {

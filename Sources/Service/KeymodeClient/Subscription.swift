@@ -29,18 +29,18 @@ package final class Subscription {
   private static let maxDelay = Duration.seconds(1)
 
   private let directory: String
-  private let machines: Set<Machine>?
+  private let machines: Set<MachineName>?
   private let wakeup: Wakeup
   private var phase = Phase.away(attempt: .now)
   /// The last change that was received, or that the received states include.
   private var last: (sequence: Int64, instance: String)?
   /// The machines of the last message. A new configuration may have others.
-  private var knownMachines: [Machine] = []
+  private var knownMachines: [MachineName] = []
   /// Since when the daemon is away, as an update has reported; `nil` while the daemon is connected.
   private var absenceStart: SuspendingClock.Instant?
   /// Watches the folder of the sockets while this user may not use the socket: without permission,
   /// the socket itself cannot be watched. `nil` if the user may not read the folder either.
-  private var folderWatch: FolderWatch?
+  private var folderWatch: FolderWatchDescriptor?
   /// Whether this user lacked the permission at the last attempt.
   private var isDenied = false
   /// What the present call of ``advance()`` returns.
@@ -54,7 +54,7 @@ package final class Subscription {
   ///
   /// - Parameter machines: the machines whose changes are received, at least one; `nil` for all.
   package init(
-    to directory: String, of machines: Set<Machine>? = nil
+    to directory: String, of machines: Set<MachineName>? = nil
   ) throws(ClientError) {
     (self.directory, self.machines) = (directory, machines)
     wakeup = try Wakeup()
@@ -134,7 +134,7 @@ package final class Subscription {
   private func awaitPermission(_ error: ClientError) throws(ClientError) {
     if !isDenied { updates.append(.disconnected(error)) }
     (absenceStart, isDenied) = (absenceStart ?? .now, true)
-    if folderWatch == nil, let watch = try? FolderWatch(directory) {
+    if folderWatch == nil, let watch = try? FolderWatchDescriptor(directory) {
       folderWatch = watch
       // Tries once more: the permission may have come before the watch did.
       return try connect()
@@ -181,7 +181,7 @@ package final class Subscription {
     // No deadline: the next change may come hours later.
     try wakeup.wait(for: connection.descriptor, until: nil)
     phase = .connected(connection)
-    try takeChanges(connection)
+    try handleReplies(of: connection)
   }
 
   private func follow(_ connection: Connection) throws(ClientError) {
@@ -192,11 +192,11 @@ package final class Subscription {
       updates.append(.disconnected(error))
       return try stayAway(until: .now)
     }
-    try takeChanges(connection)
+    try handleReplies(of: connection)
   }
 
-  /// Takes all messages that have been read: the descriptor does not become readable for them.
-  private func takeChanges(_ connection: Connection) throws(ClientError) {
+  /// Handles all replies that have been read: the descriptor does not become readable for them.
+  private func handleReplies(of connection: Connection) throws(ClientError) {
     while let reply = try connection.nextReply() {
       addUpdates(of: try Request.changes().readAnswer(reply), isFirst: false)
     }

@@ -64,9 +64,9 @@ public struct Replay: Sendable {
     // The controller can reuse the memory of its changes once no other array shares it.
     defer { changes = [] }
     switch try recording.next() {
-    case .keys(let device, let events): take(events, on: device)
+    case .keys(let device, let events): handle(events, on: device)
     case .input(let input):
-      if reach(input.time) { take(input) }
+      if reach(input.time) { handle(input) }
     case nil:
       // No bounce can follow, so the taps and releases that waited for a bounce count.
       if let time { collect(controller.end(at: time)) }
@@ -75,23 +75,23 @@ public struct Replay: Sendable {
     return changes
   }
 
-  private mutating func take(_ events: [KeyEvent], on device: DeviceID) {
+  private mutating func handle(_ events: [KeyEvent], on device: DeviceID) {
     guard isInWindow, bounds.end == nil, !isDrawing, let last = events.last else {
-      for event in events where reach(event.time) { take(.key(device, event)) }
+      for event in events where reach(event.time) { handle(.key(device, event)) }
       return
     }
-    // Only the changes matter, so the controller can take all events at once.
+    // Only the changes matter, so the controller can handle all events at once.
     time = last.time
-    collect(controller.take(events, on: device))
+    collect(controller.handle(events, on: device))
   }
 
-  private mutating func take(_ input: Controller.Input) {
+  private mutating func handle(_ input: Controller.Input) {
     addPress(of: input)
-    collect(controller.take(input))
+    collect(controller.handle(input))
   }
 
   /// Adds a press to the timeline, unless it is a bounce. Its meaning depends on the keys before
-  /// it, so this must be called before the controller takes the press.
+  /// it, so this must be called before the controller handles the press.
   private mutating func addPress(of input: Controller.Input) {
     guard timeline != nil, case .key(let device, let event) = input, event.action == .press,
       event.time >= bounds.start,

@@ -59,7 +59,7 @@ extension EventLoop {
   ///
   /// - Parameter machines: the machines whose changes are reported, at least one; `nil` for all.
   public func follow(
-    _ directory: String, of machines: Set<Machine>? = nil,
+    _ directory: String, of machines: Set<MachineName>? = nil,
     notify: @escaping (Result<Update, ClientError>) -> Void
   ) throws -> EventSource {
     let subscription = try Subscription(to: directory, of: machines)

@@ -7,7 +7,7 @@ import Terminal
 /// front, all states count as left.
 public final class StatesFollower {
   private let directory: String
-  private let machines: Set<Machine>?
+  private let machines: Set<MachineName>?
   private let loop: EventLoop
   private let mayWait: Bool
   private let notify: (Result<StatesUpdate, any Error>) -> Void
@@ -47,7 +47,7 @@ public final class StatesFollower {
   ///   - notify: called from the loop with each update, in order, and with an error if this may not
   ///     wait, or waiting would not help: after an invalid reply, or if the daemon lacks a state.
   public init(
-    _ directory: String, of machines: Set<Machine>? = nil,
+    _ directory: String, of machines: Set<MachineName>? = nil,
     checking conditions: StateConditions? = nil, on loop: EventLoop, anySession: Bool,
     followsSleep: Bool = false, session choice: LoginSession.Choice = .own, mayWait: Bool = true,
     notify: @escaping (Result<StatesUpdate, any Error>) -> Void
@@ -60,7 +60,7 @@ public final class StatesFollower {
     if !anySession || followsSleep {
       session = try LoginSession(choice, followsSleep: followsSleep, on: loop) { [unowned self] in
         let counts = !anySession || $0 == .absent(.asleep)
-        deliver(knownStates.take(counts ? $0 : .inFront))
+        deliver(knownStates.handle(counts ? $0 : .inFront))
       }
     }
     try follow()
@@ -71,13 +71,13 @@ public final class StatesFollower {
 
   private func follow() throws {
     daemonSource = try loop.follow(directory, of: machines) { [unowned self] update in
-      attempt { try take(update.get()) }
+      attempt { try handle(update.get()) }
     }
-    // The session's presence is taken before an update of the same time.
+    // The session's presence is handled before an update of the same time.
     daemonSource?.setPriority(.last)
   }
 
-  private func take(_ update: Update) throws {
+  private func handle(_ update: Update) throws {
     if case .disconnected(let error) = update {
       (question, updatesSinceQuestion) = (nil, [])
       // Thrown here: while the session is not in front, `knownStates` would not report it.
@@ -87,7 +87,7 @@ public final class StatesFollower {
       if question == nil { try check(unchecked) }
       return
     }
-    deliver(knownStates.take(update))
+    deliver(knownStates.handle(update))
   }
 
   /// Asks the daemon for its machines, and checks the conditions. If the daemon does not answer,
@@ -102,11 +102,11 @@ public final class StatesFollower {
               "keymoded has no machine '\(machine)'; waiting for a configuration that has it")
           }
           (unchecked, question) = (nil, nil)
-          for update in updatesSinceQuestion { try take(update) }
+          for update in updatesSinceQuestion { try handle(update) }
           updatesSinceQuestion = []
         case .failure(let error):
           daemonSource = try loop.call(after: .seconds(1)) { [unowned self] in attempt(follow) }
-          try take(.disconnected(error))
+          try handle(.disconnected(error))
         }
       }
     }

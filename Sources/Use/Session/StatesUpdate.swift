@@ -50,15 +50,15 @@ public struct CountedStates: Hashable, Sendable {
   /// The states of all machines, including states that count as left.
   public let states: States
   /// The machines whose state was entered while the session was not in front.
-  let enteredElsewhere: Set<Machine>
+  let enteredElsewhere: Set<MachineName>
 
   /// The states. The states of the machines in `enteredElsewhere` count as left.
-  init(_ states: States, enteredElsewhere: Set<Machine> = []) {
+  init(_ states: States, enteredElsewhere: Set<MachineName> = []) {
     (self.states, self.enteredElsewhere) = (states, enteredElsewhere)
   }
 
   /// The state of a machine; `nil` if it counts as left.
-  public subscript(machine: Machine) -> String? {
+  public subscript(machine: MachineName) -> String? {
     enteredElsewhere.contains(machine) ? nil : states[machine]
   }
 }
@@ -89,8 +89,8 @@ struct KnownStates {
   /// - Parameter presence: whether the session is in front; `nil` if that is not known yet.
   init(presence: SessionPresence?) { self.presence = presence }
 
-  /// Takes an update of the daemon, and returns the update to report, if there is one.
-  mutating func take(_ update: Update) -> StatesUpdate? {
+  /// Handles an update of the daemon, and returns the update to report, if there is one.
+  mutating func handle(_ update: Update) -> StatesUpdate? {
     defer { noteFront() }
     switch (update, daemon) {
     case (.states(let message), _):
@@ -99,7 +99,7 @@ struct KnownStates {
       return presence == .inFront ? statesUpdate(after: nil) : nil
     case (.change(let change), .connected):
       if var states = states?.states {
-        states.take(change)
+        states.apply(change)
         note(states)
       }
       return presence == .inFront ? statesUpdate(after: change) : nil
@@ -111,8 +111,8 @@ struct KnownStates {
     }
   }
 
-  /// Takes the presence of the session, and returns the update to report, if there is one.
-  mutating func take(_ now: SessionPresence) -> StatesUpdate? {
+  /// Handles the presence of the session, and returns the update to report, if there is one.
+  mutating func handle(_ now: SessionPresence) -> StatesUpdate? {
     defer { noteFront() }
     let before = presence
     presence = now
@@ -145,7 +145,7 @@ struct KnownStates {
 
   /// The machines whose first known state counts as entered elsewhere. While the session is locked,
   /// these are all machines: keys on the lock screen may have entered their states.
-  private func elsewhereAtFirst(_ states: States) -> Set<Machine> {
+  private func elsewhereAtFirst(_ states: States) -> Set<MachineName> {
     presence == .absent(.locked) ? Set(states.machines) : []
   }
 

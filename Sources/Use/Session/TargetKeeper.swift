@@ -29,14 +29,14 @@ public final class TargetKeeper {
   private typealias Order = (target: String, isStart: Bool)
 
   private let mainLoop: MainLoop<Int32>
-  private let hasTargets: (Machine) -> Bool
+  private let hasTargets: (MachineName) -> Bool
   private let report: (TerminalText) -> Void
   private var manager: SystemdManager?
   /// The next attempt to connect to the manager.
   private var retryTimer: EventSource?
 
   /// The targets of the present states; `nil` before these are known.
-  private var wanted: [Machine: String]?
+  private var wanted: [MachineName: String]?
   /// The targets that are active, or ordered to start; `nil` before the manager has answered.
   private var active: Set<String>?
   /// The targets that are ordered to stop, and still active.
@@ -57,7 +57,7 @@ public final class TargetKeeper {
   ///   - hasTargets: whether a machine's targets are kept. A new configuration may add machines.
   ///   - report: receives the messages for the user.
   public init(
-    of hasTargets: @escaping (Machine) -> Bool, report: @escaping (TerminalText) -> Void
+    of hasTargets: @escaping (MachineName) -> Bool, report: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
     mainLoop = try MainLoop()
     (self.hasTargets, self.report) = (hasTargets, report)
@@ -79,7 +79,7 @@ public final class TargetKeeper {
       directory, on: mainLoop.loop, anySession: anySession
     ) { [self] update in
       switch update {
-      case .success(let update): take(update)
+      case .success(let update): handle(update)
       case .failure(let error): finish(.failure(error))
       }
     }
@@ -88,7 +88,7 @@ public final class TargetKeeper {
 
   // MARK: - What should be active
 
-  private func take(_ update: StatesUpdate) {
+  private func handle(_ update: StatesUpdate) {
     switch update {
     case .states(let states, _):
       show("")
@@ -122,7 +122,7 @@ public final class TargetKeeper {
   /// Wants the targets of these states; `nil` for none.
   private func want(_ states: CountedStates?) {
     absenceTimer = nil
-    var wanted: [Machine: String] = [:]
+    var wanted: [MachineName: String] = [:]
     for machine in states?.states.machines ?? [] where ending == nil {
       guard hasTargets(machine) else { continue }
       wanted[machine] = states?[machine].map { Self.target(of: machine, $0) }
@@ -133,11 +133,11 @@ public final class TargetKeeper {
 
   /// The target of this state. Its name needs no escaping: names of machines and states have only
   /// letters, digits, `-` and `_`.
-  private static func target(of machine: Machine, _ state: String) -> String {
+  private static func target(of machine: MachineName, _ state: String) -> String {
     "\(prefix(of: machine))\(state).target"
   }
 
-  private static func prefix(of machine: Machine) -> String { "keymode@\(machine):" }
+  private static func prefix(of machine: MachineName) -> String { "keymode@\(machine):" }
 
   // MARK: - What is active
 

@@ -49,8 +49,8 @@ struct DownloadTests {
   @Test("a state that was stored is restored, and the machine goes on from there")
   func restoring() throws {
     var machine = StateMachine(Download())
-    machine.take(.started)
-    machine.take(.failed)
+    machine.send(.started)
+    machine.send(.failed)
 
     let stored = try JSONEncoder().encode(machine.state)
     let state = try JSONDecoder().decode(Download.State.self, from: stored)

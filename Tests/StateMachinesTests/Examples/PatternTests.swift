@@ -112,12 +112,12 @@ struct PatternTests {
   @Test("an event reaches both machines, and is ignored only if both ignore it")
   func parallel() {
     var machine = StateMachine(KeyboardWithShift())
-    machine.take(.shiftPressed)
-    machine.take(.emojiPressed)
+    machine.send(.shiftPressed)
+    machine.send(.emojiPressed)
     #expect(machine.state.keyboard == .emoji && machine.state.shift == .on)
-    machine.take(.characterTyped)
+    machine.send(.characterTyped)
     #expect(machine.state.keyboard == .emoji && machine.state.shift == .off)
-    #expect(machine.take(.characterTyped) == nil)
+    #expect(machine.send(.characterTyped) == nil)
   }
 
   @Test("a payload need not be Sendable where one actor owns the machine")
@@ -131,9 +131,9 @@ struct PatternTests {
   @Test("a row may have a guard")
   func guards() {
     var turnstile = StateMachine(PaidTurnstile(price: 3))
-    turnstile.take(.coin(2))
+    turnstile.send(.coin(2))
     #expect(turnstile.state == .locked(paid: 2))
-    turnstile.take(.coin(1))
+    turnstile.send(.coin(1))
     #expect(turnstile.state == .unlocked)
   }
 
@@ -141,10 +141,10 @@ struct PatternTests {
   func nested() {
     for toggles in 0...2 {
       var machine = StateMachine(Call())
-      machine.take(.answered)
-      for _ in 0..<toggles { machine.take(.muteToggled) }
+      machine.send(.answered)
+      for _ in 0..<toggles { machine.send(.muteToggled) }
       #expect(machine.state == .connected(toggles == 1 ? .muted : .talking))
-      machine.take(.hungUp)
+      machine.send(.hungUp)
       #expect(machine.state == .ended)
     }
   }

@@ -74,7 +74,7 @@ actor SharedRole {
   }
 
   func send(_ event: Role.Event) {
-    guard let step = role.take(event) else { return }
+    guard let step = role.send(event) else { return }
     if let action = actions[.init(step.from, event, step.to)] { queue.async(execute: action) }
   }
 }
@@ -118,7 +118,7 @@ struct RoleTests {
     await role.send(.clickRunButton)
     await role.send(.clickWalkButton)  // it has no row yet
     try await role.add(.init(.run, .clickWalkButton, .walk)) { saying.yield("walking") }
-    await #expect(throws: SharedRole.Rows.Fault.self) {
+    await #expect(throws: SharedRole.Rows.TableError.self) {
       try await role.add(.init(.run, .clickWalkButton, .run)) {}
     }
     await withTaskGroup(of: Void.self) { tasks in

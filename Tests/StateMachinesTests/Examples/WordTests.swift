@@ -29,7 +29,7 @@ struct WordTests {
     var plain = StateMachine(EvenOnes())
     let observed = ObservedMachine(EvenOnes())
     for letter in word {
-      plain.take(letter == "1" ? .one : .zero)
+      plain.send(letter == "1" ? .one : .zero)
       observed.send(letter == "1" ? .one : .zero)
     }
     #expect(plain.isAccepting == isAccepted && observed.isAccepting == isAccepted)

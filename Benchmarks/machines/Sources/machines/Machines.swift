@@ -59,7 +59,7 @@ struct ClosureTable {
     Pair(state: .unlocked, event: .push): { .locked },
   ]
 
-  mutating func take(_ event: Turnstile.Event) {
+  mutating func handle(_ event: Turnstile.Event) {
     if let row = rows[Pair(state: state, event: event)] { state = row() }
   }
 }

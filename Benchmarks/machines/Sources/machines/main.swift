@@ -45,23 +45,23 @@ measure("a `switch` by hand") { number in
 }
 
 var machine = StateMachine(Turnstile())
-measure("`StateMachine`") { machine.take(events[$0 & 1]) }
+measure("`StateMachine`") { machine.send(events[$0 & 1]) }
 
 var table = StateMachine(
   try TransitionTable<Turnstile.State, Turnstile.Event>(
     states: Turnstile.State.allCases, initial: .locked,
     rows: [(.locked, .coin, .unlocked), (.unlocked, .push, .locked)]))
-measure("`TransitionTable` of enumerations") { table.take(events[$0 & 1]) }
+measure("`TransitionTable` of enumerations") { table.send(events[$0 & 1]) }
 
 let words = unknown(["coin", "push"])
 var strings = StateMachine(
   try TransitionTable(
     states: ["locked", "unlocked"], initial: "locked",
     rows: [("locked", "coin", "unlocked"), ("unlocked", "push", "locked")]))
-measure("`TransitionTable` of strings") { strings.take(words[$0 & 1]) }
+measure("`TransitionTable` of strings") { strings.send(words[$0 & 1]) }
 
 var closures = ClosureTable()
-measure("a dictionary of closures") { closures.take(events[$0 & 1]) }
+measure("a dictionary of closures") { closures.handle(events[$0 & 1]) }
 
 let objects = ObjectMachine([Locked(), Unlocked()])
 objects.enter(Locked.self)

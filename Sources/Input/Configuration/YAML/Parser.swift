@@ -152,7 +152,7 @@ struct Parser: ~Copyable {
     }
     // Perhaps a name alone on the line before lacks its colon.
     if ["mapping values", "expected ':'", "expected key"].contains(where: message.mentions),
-      let fault = Self.colonMissing(in: lines, before: mark.line, file: file)
+      let fault = Self.missingColonError(in: lines, before: mark.line, file: file)
     {
       return fault
     }
@@ -177,7 +177,7 @@ struct Parser: ~Copyable {
 
   /// Finds the last line before `end` with text outside a comment. Returns an error if this line is
   /// a name without its colon, or a comment that does not begin with `#`; otherwise `nil`.
-  private static func colonMissing(
+  private static func missingColonError(
     in lines: [Substring], before end: Int, file: Int
   ) -> YAMLError? {
     for number in (1..<end).reversed() where lines.indices.contains(number - 1) {

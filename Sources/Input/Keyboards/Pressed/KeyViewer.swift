@@ -15,7 +15,7 @@ public final class KeyViewer {
   private var signals: [EventSource] = []
   /// Wakes the viewer to show that a key is not released.
   private var timer: EventSource?
-  private var presses: KeyPresses
+  private var lines: KeyLines
   private var deviceNames: [DeviceID: String] = [:]
   /// The long holds that the user was warned of.
   private var warnedHolds: Set<LongHold> = []
@@ -39,7 +39,7 @@ public final class KeyViewer {
   ) throws(SystemError) {
     loop = try EventLoop()
     keyboards = Keyboards(selection)
-    presses = KeyPresses(settings: settings)
+    lines = KeyLines(settings: settings)
     (self.terminal, self.show, self.notify) = (terminal, show, notify)
   }
 
@@ -66,14 +66,14 @@ public final class KeyViewer {
     keyboards.read(into: &batch)
     let reports = keyboards.takeReports()
     for case .followed(let id, let device) in reports { deviceNames[id] = device.name }
-    for press in presses.take(batch, keysUp: { keyboards.keysUp(among: $0, on: $1) }) {
-      show(press)
+    for line in lines.handle(batch, keysUp: { keyboards.keysUp(among: $0, on: $1) }) {
+      show(line)
       for hold in keyboards.longHolds where warnedHolds.insert(hold).inserted {
         notify(Self.warning(of: hold))
       }
     }
-    if let time = presses.wakeTime {
-      timer?.set(at: UInt64(clamping: Keyboards.bootTime(settling: time)))
+    if let time = lines.wakeTime {
+      timer?.set(at: UInt64(clamping: Keyboards.bootTime(reaching: time)))
     }
     for report in reports { handle(report) }
   }
@@ -83,10 +83,10 @@ public final class KeyViewer {
     "'\(hold.device)' has held \(hold.kind) for more than a minute; it may be stuck"
   }
 
-  private func show(_ press: PressedKey) {
+  private func show(_ line: KeyLine) {
     guard outputError == nil else { return }
     do throws(SystemError) {
-      try show(text(of: press))
+      try show(text(of: line))
     } catch {
       outputError = error
       loop.stop()
@@ -94,9 +94,9 @@ public final class KeyViewer {
   }
 
   /// What happened to the key and, in a column of its own, the name of the device.
-  private func text(of press: PressedKey) -> TerminalText {
-    let padding = String(repeating: " ", count: max(0, 32 - press.text.count))
-    return "\(press.text)\(padding)  \(deviceNames[press.device] ?? "")"
+  private func text(of line: KeyLine) -> TerminalText {
+    let padding = String(repeating: " ", count: max(0, 32 - line.text.count))
+    return "\(line.text)\(padding)  \(deviceNames[line.device] ?? "")"
   }
 
   private func handle(_ report: Keyboards.Report) {

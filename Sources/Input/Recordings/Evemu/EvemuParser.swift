@@ -16,7 +16,7 @@ import KeyboardModes
 struct EvemuParser: EntryParser {
   private(set) var isRecognized = false
 
-  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
+  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineError) -> Entry? {
     let line = line.withoutIndentation
     if line.begins(with: "E: ") {
       return try parseEvent(Fields(line, from: 3))
@@ -28,11 +28,11 @@ struct EvemuParser: EntryParser {
     if line.count >= 2, line[1] == UInt8(ascii: ":"), "NIPBALS".utf8.contains(line[0]) {
       return try parseHeader(line)
     }
-    guard line.isEmpty else { throw LineFault("neither an evemu event nor a header line") }
+    guard line.isEmpty else { throw LineError("neither an evemu event nor a header line") }
     return nil
   }
 
-  private mutating func parseEvent(_ event: Fields) throws(LineFault) -> Entry? {
+  private mutating func parseEvent(_ event: Fields) throws(LineError) -> Entry? {
     var fields = event
     // Only evemu's lines begin with `E: ` and a digit.
     if fields.hasDigit { isRecognized = true }
@@ -44,13 +44,13 @@ struct EvemuParser: EntryParser {
   }
 
   /// Parses a line of the description. Throws at other lines, such as events with a wrong letter.
-  private mutating func parseHeader(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
+  private mutating func parseHeader(_ line: UnsafeRawBufferPointer) throws(LineError) -> Entry? {
     var fields = Fields(line, from: 2)
     let number: UInt16? = fields.hexadecimal(digits: 1...4)
     let letter = Character(Unicode.Scalar(line[0]))
     // The letter alone is not enough: /proc/bus/input/devices has lines such as `I: Bus=0011`.
     guard letter == "N" || number != nil else {
-      throw LineFault("neither an evemu event nor a header line")
+      throw LineError("neither an evemu event nor a header line")
     }
     isRecognized = true
     switch (letter, number) {
@@ -67,8 +67,8 @@ struct EvemuParser: EntryParser {
 
   private func hexadecimal(
     _ fields: inout Fields, _ name: String
-  ) throws(LineFault) -> UInt16 {
+  ) throws(LineError) -> UInt16 {
     if let number: UInt16 = fields.hexadecimal(digits: 1...4) { return number }
-    throw fields.fault(name, "is not hexadecimal of up to four digits")
+    throw fields.error(name, "is not hexadecimal of up to four digits")
   }
 }

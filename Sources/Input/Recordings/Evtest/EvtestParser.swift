@@ -15,7 +15,7 @@ struct EvtestParser: EntryParser {
   /// The type in the header's last line `Event type`; the codes in the lines below have this type.
   private var listedType: Int64?
 
-  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
+  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineError) -> Entry? {
     let line = line.withoutIndentation
     var fields = Fields(line)
     guard fields.skip("Event: time ") else { return try parseOther(line) }
@@ -25,14 +25,14 @@ struct EvtestParser: EntryParser {
     fields.skipSpace()
     guard fields.skip("type") else { return try parseSynchronization(&fields, time) }
     let type = try number(&fields, "type")
-    guard fields.skip(past: "code ") else { throw LineFault("an event without a code") }
+    guard fields.skip(past: "code ") else { throw LineError("an event without a code") }
     let code = try number(&fields, "code")
-    guard fields.skip(past: ", value ") else { throw LineFault("an event without a value") }
+    guard fields.skip(past: ", value ") else { throw LineError("an event without a value") }
     guard type == InputEvent.key || type == InputEvent.led || type == InputEvent.synchronization
     else {
       // Ignores these events, and does not parse their values: the values of scan codes are
       // hexadecimal.
-      guard fields.next() != nil else { throw LineFault("an event without a value") }
+      guard fields.next() != nil else { throw LineError("an event without a value") }
       return nil
     }
     return .event(InputEvent(time: time, type: type, code: code, value: try fields.value()))
@@ -43,7 +43,7 @@ struct EvtestParser: EntryParser {
   ///     Event type 17 (EV_LED)
   ///       Event code 1 (LED_CAPSL) state 1
   @inline(never)
-  private mutating func parseOther(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
+  private mutating func parseOther(_ line: UnsafeRawBufferPointer) throws(LineError) -> Entry? {
     var words = Fields(line)
     if let ids = Self.ids(words) { return .ids(ids, device: 0) }
     if words.skip("Event type ") {
@@ -59,10 +59,10 @@ struct EvtestParser: EntryParser {
     } else {
       // The terminal may have echoed a typed letter at the beginning of the line.
       guard line.firstOffset(of: "Event: time ") == nil else {
-        throw LineFault("an event that does not begin with 'Event: time'")
+        throw LineError("an event that does not begin with 'Event: time'")
       }
       guard !words.hasMore || Self.otherStarts.contains(where: { words.skip($0) }) else {
-        throw LineFault("neither an event nor a line of evtest's header")
+        throw LineError("neither an event nor a line of evtest's header")
       }
     }
     return nil
@@ -96,10 +96,10 @@ struct EvtestParser: EntryParser {
   /// Parses the name of an `EV_SYN` event between dashes, pluses or arrows.
   private func parseSynchronization(
     _ fields: inout Fields, _ time: Time
-  ) throws(LineFault) -> Entry? {
-    guard let decoration = fields.next() else { throw LineFault("an event without a type") }
+  ) throws(LineError) -> Entry? {
+    guard let decoration = fields.next() else { throw LineError("an event without a type") }
     guard "-+>".utf8.contains(decoration[0]), let name = fields.next() else {
-      throw LineFault("neither 'type' nor a synchronization event follows the time")
+      throw LineError("neither 'type' nor a synchronization event follows the time")
     }
     // Each of the other names ends a report in some version of evtest.
     if name.equals("SYN_MT_REPORT") { return nil }
@@ -107,10 +107,10 @@ struct EvtestParser: EntryParser {
     return .event(InputEvent(time: time, type: InputEvent.synchronization, code: code, value: 0))
   }
 
-  private func number(_ fields: inout Fields, _ what: String) throws(LineFault) -> UInt16 {
+  private func number(_ fields: inout Fields, _ what: String) throws(LineError) -> UInt16 {
     let start = fields
     guard let number = fields.decimal().flatMap(UInt16.init(exactly:)) else {
-      throw start.fault(what, "is not a decimal number")
+      throw start.error(what, "is not a decimal number")
     }
     return number
   }

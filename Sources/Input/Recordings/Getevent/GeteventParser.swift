@@ -38,7 +38,7 @@ struct GeteventParser: EntryParser {
   /// time.
   private static let maxDevices = 1024
 
-  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
+  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineError) -> Entry? {
     var fields = Fields(line.withoutIndentation)
     let time = try fields.skip(UInt8(ascii: "[")) ? time(&fields) : oldTime(&fields)
     let device = try device(&fields)
@@ -59,10 +59,10 @@ struct GeteventParser: EntryParser {
     var valueField = fields
     guard let value = value(&fields) else {
       guard let field = valueField.next() else { throw Self.unknownLine }
-      throw LineFault("unknown event value \(quoted(field))")
+      throw LineError("unknown event value \(quoted(field))")
     }
     if let more = fields.next(), !more.equals("rate") {
-      throw LineFault("unexpected \(quoted(more)) after the event")
+      throw LineError("unexpected \(quoted(more)) after the event")
     }
     return .event(InputEvent(time: time, type: type, code: code, value: value, device: device))
   }
@@ -71,7 +71,7 @@ struct GeteventParser: EntryParser {
   @inline(never)
   private mutating func parseOther(
     _ line: UnsafeRawBufferPointer, _ fields: Fields
-  ) throws(LineFault) -> Entry? {
+  ) throws(LineError) -> Entry? {
     var words = Fields(line.withoutIndentation)
     if words.skip("remove device ") { return remove(words) }
     isRecognized = isRecognized || line.begins(with: "add device ")
@@ -82,7 +82,7 @@ struct GeteventParser: EntryParser {
     } else if isEvent(fields) {
       // Output without -t is recognized, so that the error can say that the times are missing.
       isRecognized = isRecognized || line.begins(with: "/dev/input/event")
-      throw LineFault("an event without a time: getevent needs -t")
+      throw LineError("an event without a time: getevent needs -t")
     } else {
       guard
         !words.hasMore || section == .hidDescriptor && line.withoutIndentation.count < line.count
@@ -133,23 +133,23 @@ struct GeteventParser: EntryParser {
     return true
   }
 
-  private static let unknownLine = LineFault("neither an event nor a line about a device")
+  private static let unknownLine = LineError("neither an event nor a line about a device")
 
   /// Parses the rest of `[    1234.567890]`.
   @inline(__always)
-  private func time(_ fields: inout Fields) throws(LineFault) -> Time {
+  private func time(_ fields: inout Fields) throws(LineError) -> Time {
     let time = try fields.time()
-    guard fields.skip(.closingBracket) else { throw LineFault("the time has no closing ']'") }
+    guard fields.skip(.closingBracket) else { throw LineError("the time has no closing ']'") }
     return time
   }
 
   /// Parses `1234-5:`, 5 µs after 1234 s; `nil` if the line begins otherwise.
   @inline(never)
-  private func oldTime(_ fields: inout Fields) throws(LineFault) -> Time? {
+  private func oldTime(_ fields: inout Fields) throws(LineError) -> Time? {
     var rest = fields
     guard let seconds = rest.digits(), rest.skip(UInt8(ascii: "-")) else { return nil }
     guard let microseconds = rest.digits(), rest.skip(UInt8(ascii: ":")) else {
-      throw fields.fault("time", "is not SECONDS-MICROSECONDS:")
+      throw fields.error("time", "is not SECONDS-MICROSECONDS:")
     }
     fields = rest
     return try Time(seconds: seconds, microseconds: microseconds)
@@ -157,7 +157,7 @@ struct GeteventParser: EntryParser {
 
   /// The number of the device `/dev/input/event2:`; 0 if the line has no path.
   @inline(__always)
-  private mutating func device(_ fields: inout Fields) throws(LineFault) -> Int {
+  private mutating func device(_ fields: inout Fields) throws(LineError) -> Int {
     if !lastDevice.path.isEmpty, fields.skip(field: lastDevice.path) { return lastDevice.number }
     var rest = fields
     guard let path = rest.next(), path.first == UInt8(ascii: "/"), path.last == UInt8(ascii: ":")
@@ -167,7 +167,7 @@ struct GeteventParser: EntryParser {
     let known = devices.first { name.elementsEqual($0.path) }?.number
     if known == nil {
       guard deviceCount < Self.maxDevices else {
-        throw LineFault("more than \(Self.maxDevices) devices")
+        throw LineError("more than \(Self.maxDevices) devices")
       }
       devices.append((Array(name), deviceCount))
       deviceCount += 1
@@ -202,7 +202,7 @@ struct GeteventParser: EntryParser {
 
   /// The code of an event; `nil` if only Android knows the name of its key, or if its LED belongs
   /// to no lock.
-  private mutating func code(_ fields: inout Fields, _ type: UInt16) throws(LineFault) -> UInt16? {
+  private mutating func code(_ fields: inout Fields, _ type: UInt16) throws(LineError) -> UInt16? {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
     guard let name = fields.next() else { throw Self.unknownLine }
     if type == InputEvent.key {
@@ -224,7 +224,7 @@ struct GeteventParser: EntryParser {
       if name.equals("SYN_DROPPED") { return InputEvent.dropped }
       if name.begins(with: "SYN_") { return .max }
     }
-    throw LineFault("unknown event code \(quoted(name))")
+    throw LineError("unknown event code \(quoted(name))")
   }
 
   @inline(__always)

@@ -48,7 +48,7 @@ struct LibinputParser: EntryParser {
   /// Whether the report has the scan code of A. Obfuscated recordings have this code for all keys.
   private var hasScanCodeOfA = false
 
-  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
+  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineError) -> Entry? {
     var fields = Fields(line)
     fields.skipSpace()
     if fields.skip("- [") { return try parseEvent(fields, of: line) }
@@ -67,7 +67,7 @@ struct LibinputParser: EntryParser {
       return try parseDescription(line)
     } else if fields.hasMore {
       guard fields.skip("- "), fields.skip(past: ":") else {
-        throw LineFault("neither an event nor the beginning of another entry")
+        throw LineError("neither an event nor the beginning of another entry")
       }
       isInReport = false
     }
@@ -88,7 +88,7 @@ struct LibinputParser: EntryParser {
   @inline(never)
   private mutating func parseComment(
     _ comment: Fields, of line: UnsafeRawBufferPointer
-  ) throws(LineFault) -> Entry? {
+  ) throws(LineError) -> Entry? {
     var words = comment
     words.skipSpace()
     if words.skip("Event type ") {
@@ -109,21 +109,21 @@ struct LibinputParser: EntryParser {
     return nil
   }
 
-  private mutating func beginEntry() throws(LineFault) {
+  private mutating func beginEntry() throws(LineError) {
     (isRecognized, isInReport) = (true, false)
     guard !isInOrder || descriptionCount <= 1 else {
-      throw LineFault("events of a second device, but 'ndevices' is 1")
+      throw LineError("events of a second device, but 'ndevices' is 1")
     }
   }
 
   private mutating func parseDescription(
     _ line: UnsafeRawBufferPointer
-  ) throws(LineFault) -> Entry? {
+  ) throws(LineError) -> Entry? {
     var fields = Fields(line)
     if fields.skip("version:") {
       let version = fields.next().map { String(decoding: $0, as: UTF8.self) } ?? ""
       guard version == "1" else {
-        throw LineFault("unknown format version '\(version)'; expected 1", isFatal: true)
+        throw LineError("unknown format version '\(version)'; expected 1", isFatal: true)
       }
     } else if fields.skip("ndevices:") {
       isRecognized = true
@@ -136,7 +136,7 @@ struct LibinputParser: EntryParser {
         guard ids.count >= 3 else { return nil }
         return .ids(HardwareIDs(bus: ids[0], vendor: ids[1], product: ids[2]), device: deviceOrNext)
       }
-      guard Self.isYAML(line) else { throw LineFault("neither an event nor a line of YAML") }
+      guard Self.isYAML(line) else { throw LineError("neither an event nor a line of YAML") }
     }
     return nil
   }
@@ -159,17 +159,17 @@ struct LibinputParser: EntryParser {
   private var deviceOrNext: Int { device ?? deviceCount }
 
   /// Throws if events are in the same line as the name of their list.
-  private func refuseMore(_ fields: inout Fields) throws(LineFault) {
+  private func refuseMore(_ fields: inout Fields) throws(LineError) {
     guard let more = fields.next(), more.first != UInt8(ascii: "#") else { return }
-    throw LineFault("unexpected \(quoted(more)): each event has a line of its own")
+    throw LineError("unexpected \(quoted(more)): each event has a line of its own")
   }
 
   // MARK: - Events
 
   private mutating func parseEvent(
     _ fields: Fields, of line: UnsafeRawBufferPointer
-  ) throws(LineFault) -> Entry? {
-    guard isInReport else { throw LineFault("an event outside of a report") }
+  ) throws(LineError) -> Entry? {
+    guard isInReport else { throw LineError("an event outside of a report") }
     var event = try Self.event(fields)
     if event.type == InputEvent.miscellaneous, event.code == InputEvent.scanCode {
       hasScanCodeOfA = event.value == 30
@@ -185,7 +185,7 @@ struct LibinputParser: EntryParser {
 
   /// Parses ` 0, 300002,   1,  42,       2]`.
   @inline(__always)
-  private static func event(_ fields: Fields) throws(LineFault) -> InputEvent {
+  private static func event(_ fields: Fields) throws(LineError) -> InputEvent {
     var fields = fields
     let seconds = try fields.number(before: .comma)
     let microseconds = try fields.number(before: .comma)
@@ -200,9 +200,9 @@ struct LibinputParser: EntryParser {
   @inline(__always)
   private static func exact<Number: FixedWidthInteger>(
     _ number: Int64, _ name: String
-  ) throws(LineFault) -> Number {
+  ) throws(LineError) -> Number {
     if let number = Number(exactly: number) { return number }
-    throw LineFault("event \(name) \(number) is out of range")
+    throw LineError("event \(name) \(number) is out of range")
   }
 
   /// Warns if keys were obfuscated: without `--show-keycodes`, libinput writes all character keys
@@ -216,10 +216,10 @@ struct LibinputParser: EntryParser {
   }
 
   /// The index of the present device; a new one when first needed.
-  private mutating func presentDevice() throws(LineFault) -> Int {
+  private mutating func presentDevice() throws(LineError) -> Int {
     if let device { return device }
     guard deviceCount < Self.maxDevices else {
-      throw LineFault("more than \(Self.maxDevices) devices with events")
+      throw LineError("more than \(Self.maxDevices) devices with events")
     }
     device = deviceCount
     deviceCount += 1
@@ -229,7 +229,7 @@ struct LibinputParser: EntryParser {
   // MARK: - Notes
 
   /// Parses a note of `keymodectl record`. Unknown notes are skipped.
-  private mutating func parseNote(_ fields: inout Fields) throws(LineFault) -> Entry? {
+  private mutating func parseNote(_ fields: inout Fields) throws(LineError) -> Entry? {
     guard let word = fields.next() else { return nil }
     if word.elementsEqual(Note.lost.utf8) { return .lost(device: try presentDevice()) }
     if word.elementsEqual(Note.missed.utf8) { return .missed(device: try presentDevice()) }
@@ -241,9 +241,9 @@ struct LibinputParser: EntryParser {
       return .leds(LEDReport(try parseLEDs(&fields)), device: try presentDevice())
     }
     if word.elementsEqual("{\(Note.held):".utf8) {
-      let keys = try fields.list("held keys").map { number throws(LineFault) in
+      let keys = try fields.list("held keys").map { number throws(LineError) in
         guard let key = KeyCode(number) else {
-          throw LineFault("a key code of the held keys is above \(KeyCode.max)")
+          throw LineError("a key code of the held keys is above \(KeyCode.max)")
         }
         return key
       }
@@ -253,19 +253,19 @@ struct LibinputParser: EntryParser {
       guard let list = try? fields.list("numbers"), list.count == 1,
         let number = UInt16(exactly: list[0])
       else {
-        throw LineFault("the number of the parent is not one up to 65535")
+        throw LineError("the number of the parent is not one up to 65535")
       }
       return .parent(number, device: deviceOrNext)
     }
     guard word.elementsEqual("{\(Note.gone):".utf8) else { return nil }
     let numbers = try fields.list("seconds and microseconds")
-    guard numbers.count == 2 else { throw LineFault("the time is not two numbers") }
+    guard numbers.count == 2 else { throw LineError("the time is not two numbers") }
     let time = try Time(seconds: numbers[0], microseconds: numbers[1])
     return .gone(device: try presentDevice(), at: time)
   }
 
   /// Parses the numbers of LEDs; LEDs that belong to no lock are skipped.
-  private func parseLEDs(_ fields: inout Fields) throws(LineFault) -> LEDs {
+  private func parseLEDs(_ fields: inout Fields) throws(LineError) -> LEDs {
     try fields.list("LEDs").reduce(into: LEDs()) { leds, number in
       leds.formUnion(
         UInt16(exactly: number).flatMap { LEDReport(number: $0, value: 1) }?.known ?? [])
@@ -276,25 +276,25 @@ struct LibinputParser: EntryParser {
 extension Fields {
   /// The next number of an event. `mark` must follow the number.
   @inline(__always)
-  fileprivate mutating func number(before mark: UInt8) throws(LineFault) -> Int64 {
+  fileprivate mutating func number(before mark: UInt8) throws(LineError) -> Int64 {
     guard let number = decimal(), skip(mark) else {
-      throw LineFault("the event is not a list of five numbers")
+      throw LineError("the event is not a list of five numbers")
     }
     return number
   }
 
   /// Parses a list of numbers in brackets. Messages call the list `name`.
-  fileprivate mutating func list(_ name: String) throws(LineFault) -> [Int64] {
-    let fault = LineFault("the \(name) are not a list of numbers")
+  fileprivate mutating func list(_ name: String) throws(LineError) -> [Int64] {
+    let error = LineError("the \(name) are not a list of numbers")
     skipSpace()
-    guard skip(UInt8(ascii: "[")) else { throw fault }
+    guard skip(UInt8(ascii: "[")) else { throw error }
     guard !skip(.closingBracket) else { return [] }
     var numbers: [Int64] = []
     repeat {
-      guard numbers.count <= KeyCode.max, let number = decimal() else { throw fault }
+      guard numbers.count <= KeyCode.max, let number = decimal() else { throw error }
       numbers.append(number)
     } while skip(.comma)
-    guard skip(.closingBracket) else { throw fault }
+    guard skip(.closingBracket) else { throw error }
     return numbers
   }
 }

@@ -24,18 +24,18 @@ struct RawParser: EntryParser {
   var isRecognized: Bool { true }
 
   @inline(__always)
-  mutating func parse(_ record: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
+  mutating func parse(_ record: UnsafeRawBufferPointer) throws(LineError) -> Entry? {
     let seconds = timePart(0, of: record)
     let microseconds = timePart(1, of: record)
     guard 0..<1_000_000 ~= microseconds else {
-      throw LineFault("\(microseconds) microseconds are more than a second")
+      throw LineError("\(microseconds) microseconds are more than a second")
     }
-    guard 0..<Time.secondsLimit ~= seconds else { throw LineFault("the time is out of range") }
+    guard 0..<Time.secondsLimit ~= seconds else { throw LineError("the time is out of range") }
     let time = Time(microseconds: seconds * 1_000_000 + microseconds)
     let rest = record.loadUnaligned(fromByteOffset: size - 8, as: UInt64.self).littleEndian
     if time.microseconds == 0 { try refuseZeros(rest) }
     let type = UInt16(truncatingIfNeeded: rest)
-    guard type < 0x20 else { throw LineFault("event type \(type) is above 31") }
+    guard type < 0x20 else { throw LineError("event type \(type) is above 31") }
     let code = UInt16(truncatingIfNeeded: rest >> 16)
     let value = Int32(truncatingIfNeeded: rest >> 32)
     return .event(InputEvent(time: time, type: type, code: code, value: value))
@@ -43,8 +43,8 @@ struct RawParser: EntryParser {
 
   /// Throws if the record is all zeros but ends no report: a file of zeros is no recording.
   @inline(never)
-  private mutating func refuseZeros(_ rest: UInt64) throws(LineFault) {
-    guard hasDataAtZero || rest != 0 else { throw LineFault("the record is all zeros") }
+  private mutating func refuseZeros(_ rest: UInt64) throws(LineError) {
+    guard hasDataAtZero || rest != 0 else { throw LineError("the record is all zeros") }
     hasDataAtZero = rest != 0
   }
 

@@ -91,7 +91,7 @@ protocol EntryParser {
   /// Parses one line or record.
   ///
   /// - Returns: the content of the line; `nil` if nothing in the line matters.
-  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry?
+  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineError) -> Entry?
 
   /// The next inputs of a recording in this format. All parsers use the default implementation. It
   /// is a requirement so that each parser has a compiled copy, with ``parse(_:)`` inlined.

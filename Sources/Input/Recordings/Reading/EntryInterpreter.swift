@@ -23,7 +23,7 @@ struct EntryInterpreter {
 
   /// The input that `entry` completes, if any.
   @inline(__always)
-  mutating func interpret(_ entry: Entry) throws(LineFault) -> Controller.Input? {
+  mutating func interpret(_ entry: Entry) throws(LineError) -> Controller.Input? {
     switch entry {
     case .event(let event): return try interpret(event)
     case .held(let keys, let device):
@@ -51,7 +51,7 @@ struct EntryInterpreter {
   }
 
   @inline(__always)
-  private mutating func interpret(_ event: InputEvent) throws(LineFault) -> Controller.Input? {
+  private mutating func interpret(_ event: InputEvent) throws(LineError) -> Controller.Input? {
     let device = index(of: event.device)
     switch (event.type, event.code) {
     case (InputEvent.key, _):
@@ -127,7 +127,7 @@ private struct DeviceState {
 
   /// The input that the key event completes, if any.
   @inline(__always)
-  mutating func interpret(_ event: InputEvent) throws(LineFault) -> Controller.Input? {
+  mutating func interpret(_ event: InputEvent) throws(LineError) -> Controller.Input? {
     // A filter may have removed `SYN_REPORT`, so events with equal times are one report.
     let key = try KeyEvent(event, continuesFrame: keyTime == event.time)
     keyTime = event.time
@@ -137,7 +137,7 @@ private struct DeviceState {
     }
     guard let count = differences?.count else { return .key(id, key) }
     guard count <= KeyCode.max else {
-      throw LineFault("the report after a loss has more keys than exist")
+      throw LineError("the report after a loss has more keys than exist")
     }
     if count == 0 { differencesTime = key.time }
     differences?.append(KeyDifference(key: key.key, isDown: key.action != .release))
@@ -156,12 +156,12 @@ private struct DeviceState {
 
 extension KeyEvent {
   /// The key event of `event`, whose type is `EV_KEY`.
-  fileprivate init(_ event: InputEvent, continuesFrame: Bool) throws(LineFault) {
+  fileprivate init(_ event: InputEvent, continuesFrame: Bool) throws(LineError) {
     guard let key = KeyCode(event.code) else {
-      throw LineFault("key code \(event.code) is above \(KeyCode.max)")
+      throw LineError("key code \(event.code) is above \(KeyCode.max)")
     }
     guard let action = KeyEvent.Action(rawValue: event.value) else {
-      throw LineFault("key value \(event.value) is not 0, 1 or 2")
+      throw LineError("key value \(event.value) is not 0, 1 or 2")
     }
     self.init(time: event.time, key: key, action: action, continuesFrame: continuesFrame)
   }

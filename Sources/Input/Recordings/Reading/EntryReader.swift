@@ -2,7 +2,7 @@ import KeyboardModes
 
 /// Reads a recording line by line, or record by record, in the order of the file.
 struct EntryReader: ~Copyable {
-  private var input: InputReader
+  private var parts: PartReader
   /// The size of a record, in bytes; `nil` if the format has lines.
   private let recordSize: Int?
   private(set) var skipped = SkippedFaults()
@@ -15,10 +15,10 @@ struct EntryReader: ~Copyable {
   private var isCutReported = false
 
   init(
-    _ input: consuming InputReader, recordSize: Int?, _ interpreter: EntryInterpreter,
+    _ parts: consuming PartReader, recordSize: Int?, _ interpreter: EntryInterpreter,
     isLenient: Bool
   ) {
-    self.input = input
+    self.parts = parts
     self.recordSize = recordSize
     self.interpreter = interpreter
     self.isLenient = isLenient
@@ -54,19 +54,19 @@ struct EntryReader: ~Copyable {
     return keys.isEmpty ? nil : .keys(device, keys)
   }
 
-  private mutating func nextPart(mayRead: Bool) throws(RecordingError) -> InputReader.Part? {
-    guard let recordSize else { return try input.nextLine(mayRead: mayRead) }
-    return try input.nextRecord(of: recordSize, mayRead: mayRead)
+  private mutating func nextPart(mayRead: Bool) throws(RecordingError) -> PartReader.Part? {
+    guard let recordSize else { return try parts.nextLine(mayRead: mayRead) }
+    return try parts.nextRecord(of: recordSize, mayRead: mayRead)
   }
 
   @inline(__always)
   private mutating func interpret(
-    _ part: InputReader.Part, _ parser: inout some EntryParser
+    _ part: PartReader.Part, _ parser: inout some EntryParser
   ) throws(RecordingError) -> Controller.Input? {
-    do throws(LineFault) {
+    do throws(LineError) {
       // Even if the part can be parsed, the end of its last number may be missing.
       guard part.isComplete || isRemark(part) else {
-        throw LineFault("the recording is cut off here")
+        throw LineError("the recording is cut off here")
       }
       guard let entry = try parser.parse(part.bytes) else { return nil }
       return try interpreter.interpret(entry)
@@ -77,7 +77,7 @@ struct EntryReader: ~Copyable {
   }
 
   private mutating func end(_ parser: some EntryParser) throws(RecordingError) {
-    guard parser.isRecognized else { throw RecordingError("not a recording", file: input.name) }
+    guard parser.isRecognized else { throw RecordingError("not a recording", file: parts.name) }
     guard interpreter.isUnfinished, !isCutReported else { return }
     isCutReported = true
     try skip(fault("the recording is cut off here"))
@@ -85,14 +85,14 @@ struct EntryReader: ~Copyable {
 
   /// Whether this is a comment or a blank line: if its end is missing, no entry is lost.
   @inline(never)
-  private func isRemark(_ part: InputReader.Part) -> Bool {
+  private func isRemark(_ part: PartReader.Part) -> Bool {
     let first = part.bytes.withoutIndentation.first
     return recordSize == nil && (first == nil || first == UInt8(ascii: "#"))
   }
 
   @inline(never)
   private mutating func skip(
-    _ error: LineFault, of part: InputReader.Part
+    _ error: LineError, of part: PartReader.Part
   ) throws(RecordingError) {
     // A terminal shows `^C` where Ctrl+C has ended the tool.
     if recordSize == nil, part.bytes.equals("^C") { return }
@@ -109,7 +109,7 @@ struct EntryReader: ~Copyable {
   /// A fault of the line or record that was read last.
   private func fault(_ message: String) -> RecordingError {
     recordSize == nil
-      ? RecordingError(message, file: input.name, line: input.number)
-      : RecordingError("record \(input.number): \(message)", file: input.name)
+      ? RecordingError(message, file: parts.name, line: parts.number)
+      : RecordingError("record \(parts.number): \(message)", file: parts.name)
   }
 }

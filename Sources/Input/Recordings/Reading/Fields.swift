@@ -138,12 +138,12 @@ struct Fields {
     return start < front ? UnsafeRawBufferPointer(start: start, count: front - start) : nil
   }
 
-  /// A fault of the next field, which messages call `name`: the field is missing or has this
+  /// An error of the next field, which messages call `name`: the field is missing or has this
   /// problem.
-  func fault(_ name: String, _ problem: String) -> LineFault {
+  func error(_ name: String, _ problem: String) -> LineError {
     var copy = self
-    guard let field = copy.next() else { return LineFault("an event without a \(name)") }
-    return LineFault("event \(name) \(quoted(field)) \(problem)")
+    guard let field = copy.next() else { return LineError("an event without a \(name)") }
+    return LineError("event \(name) \(quoted(field)) \(problem)")
   }
 
   // MARK: Numbers
@@ -162,14 +162,14 @@ struct Fields {
 
   /// The value of an event in the next field, before a space, a tab or the end of the line.
   @inline(__always)
-  mutating func value() throws(LineFault) -> Int32 {
+  mutating func value() throws(LineError) -> Int32 {
     let start = self
     if let number = decimal(), let value = Int32(exactly: number),
       !hasMore || character == .space || character == .tab
     {
       return value
     }
-    throw start.fault("value", "is not a decimal number")
+    throw start.error("value", "is not a decimal number")
   }
 
   /// The hexadecimal number in the next field, without `0x`. Returns `nil` and takes nothing if the
@@ -192,19 +192,19 @@ struct Fields {
 
   /// The time in the next field: seconds, a point, and six digits of microseconds.
   @inline(__always)
-  mutating func time() throws(LineFault) -> Time {
+  mutating func time() throws(LineError) -> Time {
     skipSpace()
     let start = self
     guard let seconds = digits(), skip(UInt8(ascii: ".")) else {
-      throw start.fault("time", "is not SECONDS.MICROSECONDS")
+      throw start.error("time", "is not SECONDS.MICROSECONDS")
     }
     let point = front
     guard let fraction = digits(), isAtEndOfField else {
-      throw start.fault("time", "is not SECONDS.MICROSECONDS")
+      throw start.error("time", "is not SECONDS.MICROSECONDS")
     }
     // evemu itself reads the `.5` of `1.5` as five microseconds; a person reads half a second.
     guard front - point == 6 else {
-      throw start.fault("time", "does not have six digits after the point")
+      throw start.error("time", "does not have six digits after the point")
     }
     return try Time(seconds: seconds, microseconds: fraction)
   }
@@ -227,12 +227,12 @@ extension Time {
   static var secondsLimit: Int64 { 1 << 40 }
 
   /// Throws unless `seconds` are in 0..<``secondsLimit`` and `microseconds` in 0..<1,000,000.
-  init(seconds: Int64, microseconds: Int64) throws(LineFault) {
+  init(seconds: Int64, microseconds: Int64) throws(LineError) {
     guard seconds >= 0, 0..<1_000_000 ~= microseconds else {
-      throw LineFault("event time \(seconds), \(microseconds) is not seconds and microseconds")
+      throw LineError("event time \(seconds), \(microseconds) is not seconds and microseconds")
     }
     guard seconds < Self.secondsLimit else {
-      throw LineFault("event time \(seconds) s is too large")
+      throw LineError("event time \(seconds) s is too large")
     }
     self.init(microseconds: seconds * 1_000_000 + microseconds)
   }

@@ -23,8 +23,8 @@ public struct RecordingError: Error, Hashable, TerminalTextConvertible {
   }
 }
 
-/// A fault of one line or record.
-struct LineFault: Error, Hashable {
+/// An error in one line or record.
+struct LineError: Error, Hashable {
   let message: String
 
   /// Whether the rest of the recording cannot be read either.

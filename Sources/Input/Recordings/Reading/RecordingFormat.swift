@@ -42,7 +42,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   /// Whether these bytes are enough to detect the format. More bytes may come much later: a pipe
   /// may carry a recording that is still being made.
   static func canDetect(from start: UnsafeRawBufferPointer) -> Bool {
-    guard start.count < InputReader.maxLineBytes else { return true }
+    guard start.count < PartReader.maxLineBytes else { return true }
     guard start.count < RawParser.size64 || encodingFault(of: start) == nil else { return true }
     // A 64-bit record looks like a 32-bit one until it is complete.
     guard start.count < RawParser.size64 || RecordingFormat(ofRecords: start) == nil else {

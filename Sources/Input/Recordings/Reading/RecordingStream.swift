@@ -50,26 +50,26 @@ final class RecordingStream: BatchStream {
     warn: @escaping (RecordingError) -> Void
   ) throws(RecordingError) {
     // Calls that may throw come first: Swift 6.0 cannot throw once some properties are set.
-    var input = try InputReader(path)
+    var parts = try PartReader(path)
     let isBinary = format?.parser.recordSize != nil
-    let start = try input.peek {
+    let start = try parts.peek {
       RecordingFormat.canDetect(from: $0) || isBinary && $0.count >= RawParser.size64
     }
     let detected = RecordingFormat(of: start)
     if !isBinary, detected == nil, let fault = encodingFault(of: start) {
-      throw RecordingError(fault, file: input.name)
+      throw RecordingError(fault, file: parts.name)
     }
     guard let used = format ?? detected else {
       throw RecordingError(
-        "not a recording in a known format (\(RecordingFormat.names))", file: input.name)
+        "not a recording in a known format (\(RecordingFormat.names))", file: parts.name)
     }
-    if used.parser.recordSize == nil { try input.skipByteOrderMark() }
-    (name, size, self.warn) = (input.name, input.size, warn)
+    if used.parser.recordSize == nil { try parts.skipByteOrderMark() }
+    (name, size, self.warn) = (parts.name, parts.size, warn)
     let other = detected == used ? "" : detected.map { ", but it looks like \($0.rawValue)" }
     formatHint = format == detected ? nil : other.map { "read as \(used.rawValue)\($0)" }
     parser = used.parser
     reader = EntryReader(
-      input, recordSize: parser.recordSize, EntryInterpreter(file: index, of: files, used),
+      parts, recordSize: parser.recordSize, EntryInterpreter(file: index, of: files, used),
       isLenient: isLenient)
   }
 

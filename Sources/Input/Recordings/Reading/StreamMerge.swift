@@ -28,15 +28,15 @@ struct StreamMerge {
     guard streams.count > 1 else { return try streams.first?.next() }
     for index in streamsToRead { remaining[index] = read(index).map { ($0, 0) } }
     streamsToRead = 0..<0
-    let never: Turn = (.max, .max, .max)
+    let never: Position = (.max, .max, .max)
     var (first, second) = (never, never)
     for (index, rest) in remaining.enumerated() {
       guard let (batch, start) = rest else { continue }
-      let turn = batch.turn(of: start, in: index)
-      if turn < first {
-        (first, second) = (turn, first)
-      } else if turn < second {
-        second = turn
+      let position = batch.position(of: start, in: index)
+      if position < first {
+        (first, second) = (position, first)
+      } else if position < second {
+        second = position
       }
     }
     if first != never { return take(first.stream, before: second) }
@@ -54,22 +54,22 @@ struct StreamMerge {
     }
   }
 
-  /// Takes the inputs of this stream that come before `other`, the first turn of the other streams.
-  private mutating func take(_ stream: Int, before other: Turn) -> RecordedBatch? {
+  /// Takes the inputs of this stream that come before `other`, the first position of the others.
+  private mutating func take(_ stream: Int, before other: Position) -> RecordedBatch? {
     guard let (batch, start) = remaining[stream] else { return nil }
-    let end = (start + 1..<batch.count).first { batch.turn(of: $0, in: stream) > other }
+    let end = (start + 1..<batch.count).first { batch.position(of: $0, in: stream) > other }
     if let end { remaining[stream] = (batch, end) } else { streamsToRead = stream..<stream + 1 }
     return batch.part(start..<(end ?? batch.count))
   }
 }
 
-/// The turn of an input among the inputs of all streams. The rank orders inputs with the same time:
-/// the controller takes the releases that a grab hid before everything else of their time.
-private typealias Turn = (time: Int64, rank: Int, stream: Int)
+/// The position of an input among those of all streams. The rank orders inputs with the same time:
+/// the controller handles the releases that a grab hid before everything else of their time.
+private typealias Position = (time: Int64, rank: Int, stream: Int)
 
 extension RecordedBatch {
-  /// The turn of the input with this index. An input without a time has its turn at once.
-  fileprivate func turn(of index: Int, in stream: Int) -> Turn {
+  /// The position of the input with this index. An input without a time comes first.
+  fileprivate func position(of index: Int, in stream: Int) -> Position {
     switch self {
     case .keys(_, let events): return (events[index].time.microseconds, 1, stream)
     case .input(let next):

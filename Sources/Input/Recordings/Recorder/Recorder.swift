@@ -159,9 +159,9 @@ public final class Recorder {
 
   private func write(_ batch: Batch, to file: RecordingFile) {
     guard outputError == nil else { return }
-    let written = filter.take(batch) { keyboards.keysUp(among: $0, on: $1) }
+    let written = filter.handle(batch) { keyboards.keysUp(among: $0, on: $1) }
     if let time = filter.wakeTime {
-      timer?.set(at: UInt64(clamping: Keyboards.bootTime(settling: time)))
+      timer?.set(at: UInt64(clamping: Keyboards.bootTime(reaching: time)))
     }
     do throws(SystemError) {
       file.add(written)

@@ -20,19 +20,19 @@ struct RecordingFilter {
   /// Adds a device that has these keys, before its first input.
   mutating func add(_ device: DeviceID, keys: KeySet) { redactor?.add(device, keys: keys) }
 
-  /// The latest time to take the next batch, so that the kernel is asked whether a key is still
-  /// down; `nil` if no use of a bound chord is open.
+  /// The latest time to handle the next batch, so that the kernel is asked whether a key is still
+  /// down; `nil` if no chord is active.
   var wakeTime: Time? { controller.nextCheck != nil ? controller.wakeTime : nil }
 
-  /// Takes the next batch, and returns the inputs to write.
+  /// Handles the next batch, and returns the inputs to write.
   ///
   /// - Parameter keysUp: returns which of some keys the kernel reports as up on a device.
-  mutating func take(
+  mutating func handle(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Controller.Input] {
     var complete: [Controller.Input] = []
-    controller.take(batch, keysUp: keysUp, taken: { complete.append($1) })
+    controller.handle(batch, keysUp: keysUp, beforeEach: { complete.append($1) })
     guard redactor != nil else { return complete }
-    return complete.flatMap { twins.take($0) }.compactMap { redactor?.redact($0) }
+    return complete.flatMap { twins.handle($0) }.compactMap { redactor?.redact($0) }
   }
 }

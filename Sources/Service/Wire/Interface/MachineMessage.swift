@@ -26,7 +26,7 @@ public struct MachineMessage: Hashable, Sendable, JSONWritable {
 
   /// All machines with these settings, in the order of the interface.
   public static func all(of settings: Settings) -> [MachineMessage] {
-    [MachineMessage(named: Machine.shift.rawValue, rules: settings.shift)]
+    [MachineMessage(named: MachineName.shift.rawValue, rules: settings.shift)]
       + settings.machines.map { MachineMessage(named: $0.name.rawValue, rules: $0.table) }
       + Lock.allCases.map { MachineMessage(named: $0.machine.rawValue, rules: LockRules()) }
   }

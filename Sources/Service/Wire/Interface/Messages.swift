@@ -11,7 +11,7 @@ extension Time: JSONWritable {
   }
 }
 
-extension Machine: JSONWritable {
+extension MachineName: JSONWritable {
   /// Writes the name.
   public func write(to json: inout JSONWriter) { rawValue.write(to: &json) }
 }
@@ -64,7 +64,7 @@ public struct StateMessage: Hashable, Sendable, JSONWritable {
     for member in members {
       guard let state = member.value.string else { return nil }
       let since = json["since"]?[member.name].flatMap(Time.init)
-      entries.append(States.Entry(Machine(rawValue: member.name), state, since: since))
+      entries.append(States.Entry(MachineName(rawValue: member.name), state, since: since))
     }
     let trigger = json["shiftTrigger"]?.string.flatMap(Settings.ShiftTrigger.init)
     self.init(
@@ -92,7 +92,7 @@ extension Change: JSONWritable {
   /// Reads a change; `nil` if the value is not a valid change.
   public init?(_ json: JSON) {
     guard let sequence = json["sequence"]?.integer, let time = json["time"].flatMap(Time.init),
-      let machine = json["machine"]?.string.map(Machine.init(rawValue:)),
+      let machine = json["machine"]?.string.map(MachineName.init(rawValue:)),
       let from = json["from"]?.string, let to = json["to"]?.string,
       let event = json["event"]?.string
     else { return nil }

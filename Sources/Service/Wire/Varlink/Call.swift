@@ -18,16 +18,8 @@ public struct Call: Hashable, Sendable {
     (self.wantsMore, self.isOneway) = (wantsMore, isOneway)
   }
 
-  /// Why a message is not a valid call.
-  public enum Fault: Error, Hashable {
-    /// The message is not a JSON object. Varlink has no error for that.
-    case notJSON
-    /// This member is missing, has the wrong type, or is an `upgrade`, which is not supported.
-    case member(String)
-  }
-
-  /// Reads a message, without its NUL. Throws a ``Fault`` if it is not a valid call.
-  public init(parsing message: [UInt8]) throws(Fault) {
+  /// Reads a message, without its NUL. Throws a ``CallError`` if it is not a valid call.
+  public init(parsing message: [UInt8]) throws(CallError) {
     let value: JSON
     do { value = try JSON(parsing: message) } catch { throw .notJSON }
     guard case .object = value else { throw .notJSON }
@@ -44,7 +36,7 @@ public struct Call: Hashable, Sendable {
     guard try !Call.flag("upgrade", of: value) else { throw .member("upgrade") }
   }
 
-  private static func flag(_ name: String, of value: JSON) throws(Fault) -> Bool {
+  private static func flag(_ name: String, of value: JSON) throws(CallError) -> Bool {
     switch value[name] {
     case nil, .null: return false
     case .bool(let flag): return flag
@@ -181,4 +173,12 @@ public enum VarlinkError: Error, Hashable {
     while end.samePosition(in: characters) == nil { end = name.utf8.index(before: end) }
     return .string(String(name[..<end]))
   }
+}
+
+/// Why a message is not a valid call.
+public enum CallError: Error, Hashable {
+  /// The message is not a JSON object. Varlink has no error for that.
+  case notJSON
+  /// This member is missing, has the wrong type, or is an `upgrade`, which is not supported.
+  case member(String)
 }

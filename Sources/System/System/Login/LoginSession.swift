@@ -45,9 +45,9 @@ public enum SessionPresence: Hashable, Sendable {
 public final class LoginSession {
   /// Which session to follow.
   public enum Choice: Sendable {
-    /// The session that this process belongs to. A process in a unit of the user's service manager
-    /// belongs to no session. This is then the session that logind calls the user's display: a
-    /// graphical session, if there is one.
+    /// The session that this process belongs to. If it belongs to none, as in a unit of the user's
+    /// service manager, the session that logind calls the user's display: a graphical session, if
+    /// there is one.
     case own
     /// The active session of the machine's first seat, `seat0`, of any user. A session that becomes
     /// active counts as absent until logind has described it. A greeter counts as no session.
@@ -300,7 +300,7 @@ public final class LoginSession {
     }
     ask(.getAll(of: interface, at: path, from: Login1.name)) { [unowned self] answer in
       guard let all = values(in: answer)?.first else { return }
-      update(session.take(allProperties: all))
+      update(session.handle(allProperties: all))
     }
   }
 
@@ -309,7 +309,7 @@ public final class LoginSession {
     let changes = try bus.signals(Login1.changes(of: interface, at: path)) {
       [unowned self] values in
       guard values.count > 1 else { return }
-      if let presence = session.take(changedProperties: values[1]) { update(presence) }
+      if let presence = session.handle(changedProperties: values[1]) { update(presence) }
     }
     let requests = Login1.signals(of: interface, at: path)
     let lockRequests = try bus.signals("\(requests),member='Lock'") { [unowned self] _ in

@@ -16,7 +16,7 @@ struct SessionProperties {
       return isLocked ? .absent(.locked) : .inFront
     }
 
-    mutating func take(_ values: BusValue, keepingLock isLockKept: Bool = false) {
+    mutating func update(_ values: BusValue, keepingLock isLockKept: Bool = false) {
       // The daemon follows the keyboards of `seat0` alone.
       if let seat = values["Seat"]?.elements?.first?.text { hasSeat = seat == "seat0" }
       if let isActive = values["Active"]?.bool { self.isActive = isActive }
@@ -63,19 +63,19 @@ struct SessionProperties {
     if let lockedPath { forgottenLock = lockedPath }
   }
 
-  /// Takes the values of all properties, and returns the presence that follows from them.
-  mutating func take(allProperties values: BusValue) -> SessionPresence {
+  /// Handles the values of all properties, and returns the presence that follows from them.
+  mutating func handle(allProperties values: BusValue) -> SessionPresence {
     var properties = Properties()
-    properties.take(values, keepingLock: forgottenLock != nil)
+    properties.update(values, keepingLock: forgottenLock != nil)
     return setProperties(properties)
   }
 
-  /// Takes the values of the properties that have changed. Returns `nil` until all properties are
+  /// Handles the values of the properties that have changed. Returns `nil` until all properties are
   /// known; logind's answer with all of them includes the change.
-  mutating func take(changedProperties values: BusValue) -> SessionPresence? {
+  mutating func handle(changedProperties values: BusValue) -> SessionPresence? {
     if values["LockedHint"]?.bool != nil { forgottenLock = nil }
     guard var properties else { return nil }
-    properties.take(values)
+    properties.update(values)
     return setProperties(properties)
   }
 

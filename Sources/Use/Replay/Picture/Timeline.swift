@@ -29,7 +29,7 @@ public struct Timeline: Sendable {
   /// The time that the picture shows as 0, in microseconds.
   let zero: Int64
   /// A lane for each machine, in the order of ``States/entries``.
-  private var allLanes: [(machine: Machine, lane: Lane)]
+  private var allLanes: [(machine: MachineName, lane: Lane)]
   /// The times of the presses, in microseconds.
   private(set) var presses: [Press: [Int64]] = [:]
 
@@ -58,7 +58,7 @@ public struct Timeline: Sendable {
   }
 
   /// The titles of the shipped machines' lanes, and the colours of their states.
-  private static let shippedLanes: [Machine: (title: String, colours: [Int])] = [
+  private static let shippedLanes: [MachineName: (title: String, colours: [Int])] = [
     .shift: ("Shift", [0, 1, 2]), .keyboard: ("Keyboard", [0, 3, 4, 5, 6, 1, 2]),
     .caps: ("Caps Lock", [6, 0, 1]), .num: ("Num Lock", [6, 0, 1]),
   ]

@@ -11,7 +11,7 @@ import StateMachines
 /// | quitting     | ignored      | ignored | finished | ignored  |
 /// | finished     | ignored      | ignored | ignored  | ignored  |
 ///
-/// With ``isOnce``, `ended` leads to `finished` from `running` and `ending`, and `ending` ignores
+/// With ``runsOnce``, `ended` leads to `finished` from `running` and `ending`, and `ending` ignores
 /// `entered`.
 ///
 /// A run is never started before the last run has ended. States that were entered and left in the
@@ -55,7 +55,7 @@ struct CommandRules: Rules {
   }
 
   /// Whether the command runs a single time.
-  let isOnce: Bool
+  let runsOnce: Bool
 
   var initial: State { .waiting }
 
@@ -66,13 +66,13 @@ struct CommandRules: Rules {
     case (.waiting, .left), (.waiting, .ended): nil
 
     case (.running, .left): .ending(again: false)
-    case (.running, .ended): isOnce ? .finished : .waiting
+    case (.running, .ended): runsOnce ? .finished : .waiting
     case (.running, .quit): .quitting
     case (.running, .entered): nil  // the states were entered before
 
-    case (.ending(again: false), .entered): isOnce ? nil : .ending(again: true)
+    case (.ending(again: false), .entered): runsOnce ? nil : .ending(again: true)
     case (.ending(again: true), .left): .ending(again: false)
-    case (.ending(let again), .ended): isOnce ? .finished : again ? .running : .waiting
+    case (.ending(let again), .ended): runsOnce ? .finished : again ? .running : .waiting
     case (.ending, .quit): .quitting
     case (.ending(again: true), .entered), (.ending(again: false), .left): nil
 

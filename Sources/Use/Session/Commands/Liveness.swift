@@ -74,7 +74,7 @@ final class Liveness {
       }
     } catch {
       // Reported from the loop, after the caller of ``begin()`` has started its work.
-      answerSource = try? loop.call(after: .zero) { [unowned self] in take(error) }
+      answerSource = try? loop.call(after: .zero) { [unowned self] in handle(error) }
     }
   }
 
@@ -83,11 +83,11 @@ final class Liveness {
       guard try question.advance() != nil else { return }
       (isAsking, hasAnswered) = (false, true)
     } catch {
-      take(error)
+      handle(error)
     }
   }
 
-  private func take(_ error: ClientError) {
+  private func handle(_ error: ClientError) {
     let wasConnected = hasAnswered
     forget()
     switch error {

@@ -5,12 +5,12 @@ struct StartReason: Hashable, Sendable {
   /// The states.
   let states: States
   /// The machine that changed; if no machine did, the machine that the conditions name first.
-  let machine: Machine
+  let machine: MachineName
   /// The event that caused the change; `nil` if the states were found as they are.
   let event: String?
   private let time: Time?
 
-  init(_ states: States, by change: Change?, else machine: Machine) {
+  init(_ states: States, by change: Change?, else machine: MachineName) {
     self.states = states
     self.machine = change?.machine ?? machine
     event = change?.event
@@ -30,24 +30,24 @@ struct StartReason: Hashable, Sendable {
 
 /// Notices when conditions begin to hold, and when they no longer do.
 ///
-/// With `isAnew`, a state counts only after a change into this state was seen. States found without
-/// a change do not count: at the start, after missed changes, after a reconnection, and once the
-/// session is in front again or the computer awake. So a state that was entered on a lock screen,
-/// by another person or before a sleep never starts anything, although it lasts.
+/// With `requiresEntry`, a state counts only after a change into this state was seen. States found
+/// without a change do not count: at the start, after missed changes, after a reconnection, and once
+/// the session is in front again or the computer awake. So a state that was entered on a lock
+/// screen, by another person or before a sleep never starts anything, although it lasts.
 struct HeldConditions {
   private let conditions: StateConditions
-  private let isAnew: Bool
+  private let requiresEntry: Bool
   /// The machines that have changed since states were last found or lost.
-  private var changed: Set<Machine> = []
+  private var changed: Set<MachineName> = []
   /// Why the conditions began to hold; `nil` while they do not hold.
   private(set) var startReason: StartReason?
 
-  init(_ conditions: StateConditions, isAnew: Bool = false) {
-    (self.conditions, self.isAnew) = (conditions, isAnew)
+  init(_ conditions: StateConditions, requiresEntry: Bool = false) {
+    (self.conditions, self.requiresEntry) = (conditions, requiresEntry)
   }
 
-  /// Takes an update, and returns the event that the update causes, if any.
-  mutating func take(_ update: StatesUpdate) -> CommandRules.Event? {
+  /// Handles an update, and returns the event that the update causes, if any.
+  mutating func handle(_ update: StatesUpdate) -> CommandRules.Event? {
     switch update {
     case .states(_, let change?): changed.insert(change.machine)
     case .states, .unknown: changed = []
@@ -65,7 +65,7 @@ struct HeldConditions {
   }
 
   /// The state of a machine; `nil` if it does not count.
-  private func countedState(_ machine: Machine, in states: CountedStates) -> String? {
-    isAnew && !changed.contains(machine) ? nil : states[machine]
+  private func countedState(_ machine: MachineName, in states: CountedStates) -> String? {
+    requiresEntry && !changed.contains(machine) ? nil : states[machine]
   }
 }

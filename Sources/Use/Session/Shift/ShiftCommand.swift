@@ -68,7 +68,7 @@ public final class ShiftCommand {
       directory, of: [.shift, .caps], on: mainLoop.loop, anySession: anySession, session: .ofSeat
     ) { [self] update in
       switch update {
-      case .success(let update): take(update, explain)
+      case .success(let update): handle(update, explain)
       case .failure(let error): mainLoop.fail(error)
       }
     }
@@ -77,7 +77,7 @@ public final class ShiftCommand {
     return try mainLoop.untilEnd(keeping: signals)
   }
 
-  private func take(_ update: StatesUpdate, _ explain: (ClientError) -> TerminalText) {
+  private func handle(_ update: StatesUpdate, _ explain: (ClientError) -> TerminalText) {
     switch update {
     case .states(_, let change):
       // Since the last `on`, the daemon or its configuration may have been replaced.
@@ -88,7 +88,7 @@ public final class ShiftCommand {
       show(reason.text)
     }
     let isOnXorg = follower?.isOnXorg == true
-    act { typing.take(update, in: follower?.sessionName ?? "-", isOnXorg: isOnXorg, at: $0) }
+    act { typing.handle(update, in: follower?.sessionName ?? "-", isOnXorg: isOnXorg, at: $0) }
   }
 
   /// Shows in the status of the service why nothing is typed; shows nothing if `reason` is empty.

@@ -65,13 +65,13 @@ public struct ShiftTyping: Sendable {
   /// When to call ``passTime(to:)``, in microseconds of the boot clock.
   public var deadline: Int64? { [pressedUntil, caps.phaseEnd].compactMap { $0 }.min() }
 
-  /// Takes an update of the states, and returns the actions that the update causes.
+  /// Handles an update of the states, and returns the actions that the update causes.
   ///
   /// - Parameters:
   ///   - session: the name of the session in front, if there is one.
   ///   - isOnXorg: whether Xorg shows that session.
   ///   - now: the time, in microseconds of the boot clock.
-  public mutating func take(
+  public mutating func handle(
     _ update: StatesUpdate, in session: String, isOnXorg: Bool, at now: Int64
   ) -> [Action] {
     switch update {

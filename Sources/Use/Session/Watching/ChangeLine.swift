@@ -24,7 +24,7 @@ public enum ChangeLine {
   /// - Parameter machines: the machines whose states are in the line; by default all except the
   ///   locks that are not on.
   public static func text(
-    of states: States, at time: Time, for machines: [Machine]? = nil
+    of states: States, at time: Time, for machines: [MachineName]? = nil
   ) -> TerminalText {
     let parts = (machines ?? states.shownMachines(withLocks: .on)).compactMap { machine in
       states[machine].map { "\(machine) is \($0)" }

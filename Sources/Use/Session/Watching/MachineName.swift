@@ -1,7 +1,7 @@
 public import KeyboardModes
 public import Terminal
 
-extension Machine {
+extension MachineName {
   /// The machine that an argument names. The machine may be one of the user's own.
   ///
   /// - Throws: `UsageError` for a name that no machine can have.
@@ -12,21 +12,21 @@ extension Machine {
         throw UsageError(
           "'\(name)' is not the name of a machine, which has lower-case letters and digits only")
       }
-      throw UsageError(unknown: self, among: Machine.shipped.map(\.rawValue))
+      throw UsageError(unknown: self, among: MachineName.shipped.map(\.rawValue))
     }
   }
 }
 
 extension UsageError {
   /// The error about a machine that is not there.
-  public init(unknown machine: Machine, among known: [String]) {
+  public init(unknown machine: MachineName, among known: [String]) {
     self.init("unknown machine '\(machine)'; \(suggestion(for: machine.rawValue, among: known))")
   }
 }
 
 extension States {
   /// The machines that are shown to people: all except the locks that are in none of these states.
-  public func shownMachines(withLocks states: LockRules.State...) -> [Machine] {
+  public func shownMachines(withLocks states: LockRules.State...) -> [MachineName] {
     let names = states.map(\.rawValue)
     return entries.filter { !$0.machine.isLock || names.contains($0.state) }.map(\.machine)
   }
@@ -34,7 +34,7 @@ extension States {
   /// The state of a machine that a command asks for.
   ///
   /// - Throws: `UsageError` if there is no such machine.
-  public func state(of machine: Machine) throws(UsageError) -> String {
+  public func state(of machine: MachineName) throws(UsageError) -> String {
     if let state = self[machine] { return state }
     throw UsageError(unknown: machine, among: machines.map(\.rawValue))
   }

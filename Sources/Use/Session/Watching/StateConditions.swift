@@ -6,22 +6,22 @@ public import Wire
 /// Conditions such as `shift=on` and `keyboard=editingText,showingPanel`: each machine that is
 /// named is in one of the states after its `=`.
 public struct StateConditions: Hashable, Sendable {
-  private var wanted: [Machine: [String]] = [:]
+  private var wanted: [MachineName: [String]] = [:]
   /// The operands, as they were written.
   let text: String
 
   /// The machine that was named first.
-  public let firstMachine: Machine
+  public let firstMachine: MachineName
 
   /// The machines that are named.
-  public var machines: Set<Machine> { Set(wanted.keys) }
+  public var machines: Set<MachineName> { Set(wanted.keys) }
 
   /// Reads operands such as `shift=on,capsLock`; `nil` if there are none.
   ///
   /// - Throws: `UsageError` for an operand of another form, a name that no machine can have, an
   ///   unknown state of Shift or a lock, and a machine that is named twice.
   public init?(_ operands: [String]) throws(UsageError) {
-    var first: Machine?
+    var first: MachineName?
     for operand in operands {
       let parts = operand.split(separator: "=", maxSplits: 1).map(String.init)
       let states = (parts.last ?? "").split(separator: ",", omittingEmptySubsequences: false)
@@ -30,7 +30,7 @@ public struct StateConditions: Hashable, Sendable {
       guard isCondition, !parts[0].hasSuffix("!") else {
         throw UsageError("'\(operand)' is not MACHINE=STATE\(Self.hint(about: operand))")
       }
-      let machine = try Machine(argument: parts[0])
+      let machine = try MachineName(argument: parts[0])
       // Only the daemon knows the states of tables.
       if machine == .shift { try Self.check(states, of: machine, among: ShiftRules().stateNames) }
       if machine.isLock { try Self.check(states, of: machine, among: LockRules().stateNames) }
@@ -56,11 +56,11 @@ public struct StateConditions: Hashable, Sendable {
       return "; did you mean \(String(words[0]))=\(String(words[1]))?"
     }
     let shift = ShiftRules().stateNames
-    guard let state = nearest(to: operand, among: shift + StateTable.standard.stateNames),
+    guard let state = nearest(to: operand, among: shift + CompiledTable.shipped.stateNames),
       operand.count > 2, !operand.utf8.contains(UInt8(ascii: "=")),
-      !Machine.shipped.contains(Machine(rawValue: operand))
+      !MachineName.shipped.contains(MachineName(rawValue: operand))
     else { return "" }
-    return "; did you mean \(shift.contains(state) ? Machine.shift : .keyboard)=\(state)?"
+    return "; did you mean \(shift.contains(state) ? MachineName.shift : .keyboard)=\(state)?"
   }
 
   /// Whether only the daemon can check the conditions: they name a machine whose rules are a table.
@@ -70,8 +70,8 @@ public struct StateConditions: Hashable, Sendable {
   ///
   /// - Returns: the machines that are not there, but may come with another configuration.
   /// - Throws: `UsageError` for a state that a machine lacks, and for a machine's misspelt name.
-  public func check(_ machines: [MachineMessage]) throws(UsageError) -> [Machine] {
-    var missing: [Machine] = []
+  public func check(_ machines: [MachineMessage]) throws(UsageError) -> [MachineName] {
+    var missing: [MachineName] = []
     for (machine, states) in wanted.sorted(by: { $0.key < $1.key }) {
       if let message = machines.first(where: { $0.name == machine.rawValue }) {
         try Self.check(states, of: machine, among: message.states)
@@ -85,7 +85,7 @@ public struct StateConditions: Hashable, Sendable {
   }
 
   private static func check(
-    _ wanted: [String], of machine: Machine, among states: [String]
+    _ wanted: [String], of machine: MachineName, among states: [String]
   ) throws(UsageError) {
     guard let unknown = wanted.first(where: { !states.contains($0) }) else { return }
     throw UsageError(
@@ -96,7 +96,7 @@ public struct StateConditions: Hashable, Sendable {
   ///
   /// - Parameter state: returns the state of a machine; `nil` if the state is unknown or does not
   ///   count.
-  public func hold(_ state: (Machine) -> String?) -> Bool {
+  public func hold(_ state: (MachineName) -> String?) -> Bool {
     wanted.allSatisfy { machine, states in state(machine).map(states.contains) ?? false }
   }
 }

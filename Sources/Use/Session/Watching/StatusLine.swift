@@ -14,7 +14,7 @@ public struct StatusLine: Sendable {
   private var absence = (text: "", tooltip: "no keymoded")
   private var lastLine: TerminalText?
   /// The machines whose changes can change the line; `nil` for all.
-  public let followed: Set<Machine>?
+  public let followed: Set<MachineName>?
 
   /// A line in this format.
   ///
@@ -23,7 +23,8 @@ public struct StatusLine: Sendable {
   ///   - isForWaybar: whether the line is JSON, for a custom module of Waybar. The JSON has the
   ///     states of all machines, or only of locks if the line is about nothing else.
   public init(
-    _ format: StatusFormat, of machines: [Machine] = StatusLine.defaultMachines, isForWaybar: Bool
+    _ format: StatusFormat, of machines: [MachineName] = StatusLine.defaultMachines,
+    isForWaybar: Bool
   ) {
     (self.format, self.isForWaybar) = (format, isForWaybar)
     var followed = format.machines
@@ -33,16 +34,16 @@ public struct StatusLine: Sendable {
   }
 
   /// The machines that a line without a format is about.
-  public static let defaultMachines: [Machine] = [.shift, .keyboard]
+  public static let defaultMachines: [MachineName] = [.shift, .keyboard]
 
-  /// Takes an update, and returns the line if it differs from the last one.
-  public mutating func take(_ update: Update) -> TerminalText? {
+  /// Handles an update, and returns the line if it differs from the last one.
+  public mutating func handle(_ update: Update) -> TerminalText? {
     switch update {
     case .states(let state): states = state.states
     // On a new connection, changes may come first: the other machines' states are still unknown.
     case .change(let change):
       guard states != nil else { return nil }
-      states?.take(change)
+      states?.apply(change)
     case .missed: return nil
     case .disconnected(let reason):
       states = nil
@@ -89,13 +90,13 @@ public struct StatusLine: Sendable {
 public struct StatusFormat: Sendable {
   private enum Part: Sendable {
     case text(String)
-    case state(of: Machine)
+    case state(of: MachineName)
   }
 
   private var parts: [Part] = []
 
   /// The machines whose states are in the text.
-  public var machines: Set<Machine> {
+  public var machines: Set<MachineName> {
     Set(parts.compactMap { if case .state(let machine) = $0 { machine } else { nil } })
   }
 
@@ -114,10 +115,10 @@ public struct StatusFormat: Sendable {
         guard let end = rest.firstIndex(of: "}"), !name.isEmpty else {
           throw UsageError("invalid '{' in the format; \(usage)")
         }
-        let machine = Machine(rawValue: name)
+        let machine = MachineName(rawValue: name)
         guard machine.isValidName else {
           throw UsageError(
-            "unknown {\(name)} in the format; \(Self.hint(name, Machine.shipped.map(\.rawValue)) ?? usage)"
+            "unknown {\(name)} in the format; \(Self.hint(name, MachineName.shipped.map(\.rawValue)) ?? usage)"
           )
         }
         parts.append(.state(of: machine))

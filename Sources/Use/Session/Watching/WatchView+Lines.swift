@@ -52,7 +52,7 @@ extension WatchView {
     let (hasEvents, hasClock) = (columns >= 78, columns >= 42)
     let (clock, machines) = (hasClock ? 14 : 0, machines)
     // Two machines leave room for events beside the states; more machines do not.
-    var places: [Machine: Int] = [:]
+    var places: [MachineName: Int] = [:]
     var next = clock
     for machine in machines {
       places[machine] = next
@@ -62,8 +62,8 @@ extension WatchView {
     func line(_ parts: [(Int, String, Style)]) -> TerminalText {
       WatchView.line(parts, columns, isColored)
     }
-    func column(_ machine: Machine) -> Int { places[machine] ?? clock }
-    func each(_ text: (Machine) -> (String, Style)) -> TerminalText {
+    func column(_ machine: MachineName) -> Int { places[machine] ?? clock }
+    func each(_ text: (MachineName) -> (String, Style)) -> TerminalText {
       line(
         machines.map { machine in
           let part = text(machine)

@@ -16,7 +16,7 @@ public struct WatchView {
   struct Row {
     let clock: String
     /// The machine that changed, if one did.
-    let machine: Machine?
+    let machine: MachineName?
     let text: String
     let style: Style
     let event: String?
@@ -24,15 +24,15 @@ public struct WatchView {
 
   private let directory: String
   /// The machine whose changes are shown; `nil` for all.
-  private let machine: Machine?
+  private let machine: MachineName?
   /// The text that tells the user what to do while no daemon has come yet.
   let advice: TerminalText
   /// The last known states; `nil` before the daemon has sent states.
   private(set) var states: States?
   /// The width of the longest text so far in the column of each machine: its name or a state.
-  private(set) var widths: [Machine: Int] = [:]
+  private(set) var widths: [MachineName: Int] = [:]
   /// When each state was entered, in microseconds on `CLOCK_BOOTTIME`, if that is known.
-  private var since: [Machine: Int64] = [:]
+  private var since: [MachineName: Int64] = [:]
   /// The daemon's clock minus `CLOCK_BOOTTIME`, in microseconds; about 0 unless the daemon plays a
   /// recording.
   private var offset: Int64 = 0
@@ -45,12 +45,12 @@ public struct WatchView {
   ///   - directory: the folder of the daemon's sockets.
   ///   - machine: the machine that is shown; `nil` for all.
   ///   - advice: a line that says what to do while no daemon has come yet.
-  public init(directory: String, machine: Machine? = nil, advice: TerminalText = "") {
+  public init(directory: String, machine: MachineName? = nil, advice: TerminalText = "") {
     (self.directory, self.machine, self.advice) = (directory, machine, advice)
   }
 
   /// The machines that have a column: the shown machine, or all machines except unknown locks.
-  var machines: [Machine] {
+  var machines: [MachineName] {
     machine.map { [$0] } ?? states?.shownMachines(withLocks: .on, .off) ?? []
   }
 
@@ -60,8 +60,8 @@ public struct WatchView {
       ? "connected to keymoded in \(directory)" : "waiting for keymoded in \(directory)"
   }
 
-  /// Takes an update that arrived at `now`.
-  public mutating func take(_ update: Update, at now: Moment) {
+  /// Handles an update that arrived at `now`.
+  public mutating func handle(_ update: Update, at now: Moment) {
     switch update {
     case .states(let state):
       if !isConnected, states != nil { note("connected again", now) }
@@ -77,7 +77,7 @@ public struct WatchView {
       // A recording may be played faster than it was made. No change is shown as later than now.
       offset = max(offset, change.time.microseconds &- now.sinceBoot)
       let time = change.time.microseconds &- offset
-      states?.take(change)
+      states?.apply(change)
       since[change.machine] = time
       noteWidths()
       guard machine == nil || machine == change.machine else { return }
@@ -114,7 +114,7 @@ public struct WatchView {
 
   /// How long a machine has been in its state, such as `for 12 s`, and in how many microseconds
   /// that text changes; `nil` if the duration is unknown.
-  func shownDuration(of machine: Machine, at now: Moment) -> (text: String, left: Int64)? {
+  func shownDuration(of machine: MachineName, at now: Moment) -> (text: String, left: Int64)? {
     guard isConnected, let entered = since[machine] else { return nil }
     let elapsed = max(0, now.elapsed(since: entered))
     let second: Int64 = 1_000_000

@@ -89,7 +89,7 @@ private func use(_ configuration: Configuration) {
   for (place, number) in [42, 30, 29, 47, 127, 1, 54].enumerated() {
     guard let key = KeyCode(number) else { continue }
     let event = KeyEvent(time: Time(microseconds: Int64(place)), key: key, action: .press)
-    for change in controller.take(.key(DeviceID(order: 0), event)) {
+    for change in controller.handle(.key(DeviceID(order: 0), event)) {
       require(change.from != change.to)
     }
   }

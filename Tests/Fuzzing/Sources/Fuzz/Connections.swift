@@ -19,7 +19,7 @@ private struct Outcome {
 private func play(_ script: VarlinkScript, isWhole: Bool) -> Outcome {
   let scene: Scene
   do { scene = try Scene(isWhole: isWhole) } catch { fatalError("\(error)") }
-  for step in script.steps { scene.take(step) }
+  for step in script.steps { scene.perform(step) }
   scene.finish()
   var present: Int64 = 0
   for peer in scene.peers where !peer.hasLeft {

@@ -12,24 +12,24 @@ func attemptController(_ bytes: [UInt8]) {
     case .restart(let present, let time): trial.restart(present, at: time)
     case .wake(let time):
       trial.pass(to: time)
-      takeAsDaemon(Batch(reached: time, noInputBefore: time), &trial, &script)
-    case .input(let input): takeAsDaemon(Batch([input]), &trial, &script)
+      handleAsDaemon(Batch(reached: time, noInputBefore: time), &trial, &script)
+    case .input(let input): handleAsDaemon(Batch([input]), &trial, &script)
     }
   }
   trial.end()
 }
 
-/// Takes a batch with the releases that a grab hid.
-private func takeAsDaemon(_ batch: Batch, _ trial: inout Trial, _ script: inout InputScript) {
+/// Handles a batch with the releases that a grab hid.
+private func handleAsDaemon(_ batch: Batch, _ trial: inout Trial, _ script: inout InputScript) {
   var controller = trial.controller
   // Closures that may escape cannot have parameters of this function.
   var after = trial
-  controller.take(
+  controller.handle(
     batch,
     keysUp: { keys, device in
       after.checkAsked(keys, device, by: batch.inputs.first)
       return script.isUp() ? Array(keys.prefix(1)) : []
-    }, taken: { after.take($1) })
+    }, beforeEach: { after.handle($1) })
   trial = after
   require(controller.snapshot == trial.controller.snapshot)
 }
@@ -55,12 +55,12 @@ private struct Trial {
     self.resumeAfter = resumeAfter
   }
 
-  mutating func take(_ input: Controller.Input) {
+  mutating func handle(_ input: Controller.Input) {
     resumeIfDue()
     if let time = input.time { reach(time) }
     let wasUntold = reference.locks.needsReport
-    let expected = reference.take(input)
-    require(controller.take(input) == expected, "not what the rules say of \(input)")
+    let expected = reference.handle(input)
+    require(controller.handle(input) == expected, "not what the rules say of \(input)")
     require(controller.states.sequence == reference.sequence)
     require(controller.snapshot.shift == reference.shift)
     require(controller.snapshot.states[.keyboard] == reference.keyboard)
@@ -69,10 +69,10 @@ private struct Trial {
       require(controller.states[lock.machine] == reference.locks.all[name]?.state)
     }
     require(controller.deadline == reference.deadline)
-    require((controller.nextCheck != nil) == !reference.openUses.isEmpty)
+    require((controller.nextCheck != nil) == !reference.activeChords.isEmpty)
     require(controller.snapshot.awaitedReleases == reference.allAwaited)
     if var resumed {
-      require(resumed.take(input) == expected, "resumed, it does something else")
+      require(resumed.handle(input) == expected, "resumed, it does something else")
       require(resumed.states == controller.states)
       require(resumed.deadline == controller.deadline)
       self.resumed = resumed
@@ -83,7 +83,7 @@ private struct Trial {
       // What has no effect is not written, but time goes by.
       if let time = input.time { copied += redacted.advance(to: time) }
       let written = redactor.redact(input)
-      copied += written.map { redacted.take($0) } ?? []
+      copied += written.map { redacted.handle($0) } ?? []
       // What opened devices show is news with the next input that is written, so later than here.
       let isLater = wasUntold && input.time != nil && written == nil
       require(isLater || copied == expected, "redacted, \(input) makes \(copied), not \(expected)")
@@ -111,11 +111,11 @@ private struct Trial {
     if settings.bindings != reference.settings.bindings { redacted = nil }
     let input = Controller.Input.configured(settings, at: time)
     let expected = reference.configure(settings, rows, at: time)
-    require(controller.take(input) == expected, "not what the rules say of other settings")
+    require(controller.handle(input) == expected, "not what the rules say of other settings")
     require(controller.deadline == reference.deadline)
     require(controller.snapshot.awaitedReleases == reference.allAwaited)
-    resumed?.take(input)
-    redacted?.take(input)
+    resumed?.handle(input)
+    redacted?.handle(input)
   }
 
   private mutating func reach(_ time: Time) {
@@ -152,10 +152,10 @@ private struct Trial {
     reference.restart()
     for device in present {
       let keys = held[device, default: [:]].keys.sorted().compactMap { KeyCode($0) }
-      take(.opened(device, held: keys))
-      if let report = LEDReport(leds[device]) { take(.leds(device, report, at: nil)) }
+      handle(.opened(device, held: keys))
+      if let report = LEDReport(leds[device]) { handle(.leds(device, report, at: nil)) }
     }
-    take(.allOpened(at: time))
+    handle(.allOpened(at: time))
     let isSame = leds.keys.allSatisfy(present.contains) && !locks.needsReport
     if isSame, locks.all.values.allSatisfy({ $0.hidden == nil }) {
       require(
@@ -184,12 +184,12 @@ private struct Trial {
     require(changes.isEmpty, "by the same settings nothing changes")
     for (device, keys) in reference.down.sorted(by: { $0.key < $1.key }) {
       let held = keys.keys.sorted().compactMap { KeyCode($0) }
-      require(next.take(.opened(device, held: held)).isEmpty)
+      require(next.handle(.opened(device, held: held)).isEmpty)
     }
-    for (device, leds) in reference.locks.leds.sorted(by: { $0.key < $1.key }) {
-      if let report = LEDReport(leds) { require(next.take(.leds(device, report, at: nil)).isEmpty) }
+    for (id, leds) in reference.locks.leds.sorted(by: { $0.key < $1.key }) {
+      if let report = LEDReport(leds) { require(next.handle(.leds(id, report, at: nil)).isEmpty) }
     }
-    require(next.take(.allOpened(at: latest)).isEmpty)
+    require(next.handle(.allOpened(at: latest)).isEmpty)
     require(next.snapshot == controller.snapshot, "\(next.snapshot) is not \(controller.snapshot)")
     resumed = next
   }
@@ -199,7 +199,7 @@ private struct Trial {
   func checkAsked(_ keys: [KeyCode], _ device: DeviceID, by input: Controller.Input?) {
     let down = keys.allSatisfy { reference.down[device]?[$0.number] != nil }
     require(!keys.isEmpty && down, "what is not held cannot be stuck")
-    let awaited = reference.openUses.filter { $0.device == device }.map(\.key)
+    let awaited = reference.activeChords.filter { $0.device == device }.map(\.key)
     if keys.allSatisfy({ awaited.contains($0.number) }) { return }
     guard case .key(let pressing, let event)? = input else {
       fatalError("no release of it is awaited")
@@ -214,8 +214,8 @@ private struct Trial {
 
   /// Takes all devices away; nothing is held then.
   mutating func end() {
-    for device in reference.down.keys.sorted() { take(.gone(device, at: latest)) }
-    require(reference.openUses.isEmpty && controller.snapshot.awaitedReleases.isEmpty)
+    for device in reference.down.keys.sorted() { handle(.gone(device, at: latest)) }
+    require(reference.activeChords.isEmpty && controller.snapshot.awaitedReleases.isEmpty)
     passAllTime()
     let device = DeviceID(order: 1000)
     for number in InputScript.keys {
@@ -223,10 +223,10 @@ private struct Trial {
       let press = KeyEvent(time: Time(microseconds: 0), key: key, action: .press)
       var (copy, rules) = (controller, reference)
       let input = Controller.Input.key(device, press)
-      let changes = copy.take(Batch([input])) { _, _ in
+      let changes = copy.handle(Batch([input])) { _, _ in
         fatalError("something is held, and nothing is there to hold it")
       }
-      require(changes == rules.take(input), "something is held")
+      require(changes == rules.handle(input), "something is held")
     }
   }
 

@@ -57,15 +57,15 @@ struct InputScript {
   ]
 
   /// All bindings that a script may have, by what makes a chord: two bits say which of them it has.
-  private static let chords: [[(keys: [UInt16], event: StateTable.Event)]] = [
+  private static let chords: [[(keys: [UInt16], event: CompiledTable.Event)]] = [
     [],
     [([125, 47], .clickSwitchButton), ([29, 30], .clickMoreButton), ([42, 57], .tapBlankArea)],
     [([30], .tapTextField), ([97, 56, 54, 126, 2], .clickMoreButton), ([29], .clickSwitchButton)],
     [([100], .tapBlankArea), ([126, 125], .clickMoreButton), ([56, 1], .clickSwitchButton)],
   ]
 
-  /// All uses besides presses that a script may have: two bits say which of them it has.
-  private static let uses: [[(keys: [UInt16], timing: Timing, event: StateTable.Event)]] = [
+  /// All other triggers that a script may have: two bits say which of them it has.
+  private static let otherTriggers: [[([UInt16], ChordTrigger, CompiledTable.Event)]] = [
     [],
     [
       ([67], .press, .clickSwitchButton), ([67], .release, .tapTextField),
@@ -85,18 +85,18 @@ struct InputScript {
   ]
 
   /// The shipped table, more than it, and another one without two of its events.
-  private static let tables: [StateTable] = {
-    let shipped = StateTable.standard
-    let more: [StateTable.Row] = [
+  private static let tables: [CompiledTable] = {
+    let shipped = CompiledTable.shipped
+    let more: [CompiledTable.Row] = [
       .init("editingText", "clickStickerButton", "showingStickers"),
       .init("showingStickers", "tapBlankArea", "prepareToEditText"),
       .init("showingStickers", "clickStickerButton", "editingText"),
     ]
     func table(
-      states: [String], initial: String, events: [String], rows: [StateTable.Row]
-    ) -> StateTable {
+      states: [String], initial: String, events: [String], rows: [CompiledTable.Row]
+    ) -> CompiledTable {
       do {
-        return StateTable(
+        return CompiledTable(
           try .init(states: states, initial: initial, events: events, rows: rows))
       } catch {
         fatalError("\(error)")
@@ -118,25 +118,27 @@ struct InputScript {
     ]
   }()
 
-  private static let standard: [Reference.Row] = [
-    (UInt16(70), StateTable.Event.clickSwitchButton), (0x24a, .clickSwitchButton),
+  private static let defaultRows: [Reference.Row] = [
+    (UInt16(70), CompiledTable.Event.clickSwitchButton), (0x24a, .clickSwitchButton),
     (127, .clickMoreButton),
     (0x249, .clickMoreButton), (110, .tapTextField), (1, .tapBlankArea),
-  ].map { Reference.Row(modifiers: [], key: $0.0, use: .press, event: $0.1) }
+  ].map { Reference.Row(modifiers: [], key: $0.0, trigger: .press, event: $0.1) }
 
   private mutating func configure(_ flags: UInt8, _ more: UInt8) {
     let thresholds: [Duration] = [
       .milliseconds(500), .microseconds(1), .seconds(60), .nanoseconds(1500),
     ]
-    var bindings = Bindings.standard
-    rows = Self.standard
-    let presses = Self.chords[Int(flags >> 3 & 3)].map { ($0.keys, Timing.press, $0.event) }
-    for (numbers, use, event) in presses + Self.uses[Int(more & 3)] {
+    var bindings = Bindings.default
+    rows = Self.defaultRows
+    let presses = Self.chords[Int(flags >> 3 & 3)].map { ($0.keys, ChordTrigger.press, $0.event) }
+    for (numbers, trigger, event) in presses + Self.otherTriggers[Int(more & 3)] {
       let keys = numbers.compactMap { KeyCode($0) }
       guard let chord = try? Chord(keys) else { continue }
-      guard bindings.bind(chord, use, to: event) == nil, let last = numbers.last else { continue }
+      guard bindings.bind(chord, trigger, to: event) == nil, let last = numbers.last else {
+        continue
+      }
       let modifiers = Set(numbers.dropLast().compactMap { Keys.modifier($0) })
-      rows.append(Reference.Row(modifiers: modifiers, key: last, use: use, event: event))
+      rows.append(Reference.Row(modifiers: modifiers, key: last, trigger: trigger, event: event))
     }
     settings = Settings(
       shift: ShiftRules(

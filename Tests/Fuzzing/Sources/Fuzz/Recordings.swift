@@ -33,7 +33,7 @@ private func inputs(_ format: RecordingFormat, isLenient: Bool) -> [Controller.I
     while let batch = try recording.next() {
       for input in batch.inputs {
         inputs.append(input)
-        controller.take(input)
+        controller.handle(input)
       }
     }
   } catch {

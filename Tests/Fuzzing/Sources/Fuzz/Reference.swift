@@ -3,12 +3,12 @@ import KeyboardModes
 /// The design's rules for keys, written down a second time: as plainly as they read, however slow.
 /// What the controller does must be what this says.
 struct Reference {
-  /// A chord: modifiers by their names here, and the last key; how it is used, and what that means.
+  /// A chord: modifiers by their names here, and the last key; its trigger, and the event it sends.
   struct Row: Hashable {
     let modifiers: Set<String>
     let key: UInt16
-    let use: Timing
-    let event: StateTable.Event
+    let trigger: ChordTrigger
+    let event: CompiledTable.Event
   }
 
   /// A press of Shift that may become a tap.
@@ -27,7 +27,7 @@ struct Reference {
   }
 
   /// A press of Shift that may be taken back.
-  struct OpenShift {
+  struct RevocableShift {
     let device: DeviceID
     let key: UInt16
     let before: ShiftRules.State
@@ -46,7 +46,7 @@ struct Reference {
   var down: [DeviceID: [UInt16: Bool]] = [:]
   var tap: Tap?
   var releases: [DeviceID: [Release]] = [:]
-  var openShifts: [OpenShift] = []
+  var revocableShifts: [RevocableShift] = []
   var lifts: [ReferenceLift] = []
   /// The last press of a key that types no character.
   var silent: (device: DeviceID, key: UInt16, time: Int64)?
@@ -54,13 +54,13 @@ struct Reference {
   /// before the first input after their device was opened.
   var ofShortcuts: [DeviceID: [UInt16: Int64?]] = [:]
   /// In the order of their presses.
-  var openUses: [ReferenceUse] = []
+  var activeChords: [ReferenceChord] = []
   var releaseCount = 0
   /// What another daemon awaited: a key, and the name of the event of its release.
   var inherited: [(key: UInt16, event: String)] = []
   var locks = ReferenceLocks()
   /// When a press of Shift was found whose time is unknown.
-  private var shiftFound: Int64 = 0
+  private var shiftFoundTime: Int64 = 0
   var changes: [Change] = []
 
   init(_ settings: Settings, _ rows: [Row]) {
@@ -72,11 +72,12 @@ struct Reference {
   /// Whether a controller that knows the states, the releases that are awaited, and the keys that are
   /// down, knows all there is.
   var isTold: Bool {
-    tap == nil && openShifts.isEmpty && lifts.isEmpty && ofShortcuts.values.allSatisfy(\.isEmpty)
+    tap == nil && revocableShifts.isEmpty && lifts.isEmpty
+      && ofShortcuts.values.allSatisfy(\.isEmpty)
       && releases.values.allSatisfy(\.isEmpty)
-      && inherited.isEmpty && openUses.count < 2 && openUses.allSatisfy(isTold)
+      && inherited.isEmpty && activeChords.count < 2 && activeChords.allSatisfy(isTold)
       && down.allSatisfy { device, keys in
-        keys.allSatisfy { key, isBound in !isBound || openUses.contains { $0.isOf(key, device) } }
+        keys.allSatisfy { key, bound in !bound || activeChords.contains { $0.isOf(key, device) } }
       }
   }
 
@@ -93,7 +94,7 @@ struct Reference {
   /// When an unused `on` times out; `nil` if it does not, or if Shift is not `on`.
   var endOfShift: Int64? {
     guard case .on(let pressed) = shift else { return nil }
-    return later(pressed?.microseconds ?? shiftFound, settings.shift.timeout)
+    return later(pressed?.microseconds ?? shiftFoundTime, settings.shift.timeout)
   }
 
   func later(_ time: Int64?, _ interval: Duration?) -> Int64? {
@@ -104,8 +105,8 @@ struct Reference {
 
   /// What the controller has to say is due.
   var deadline: Time? {
-    ([due.lift, due.tap, due.shift, dueOfLocks] + openUses.map(due)).compactMap { $0 }.min().map(
-      Time.init(microseconds:))
+    ([due.lift, due.tap, due.shift, dueOfLocks] + activeChords.map(due)).compactMap(\.self).min()
+      .map(Time.init(microseconds:))
   }
 
   /// The changes that time makes.
@@ -126,19 +127,19 @@ struct Reference {
 
   private mutating func perform(by time: Time) {
     while let next = deadline, next <= time {
-      let uses = openUses.indices.filter { due(openUses[$0]) == next.microseconds }
+      let dueChords = activeChords.indices.filter { due(activeChords[$0]) == next.microseconds }
       // Releases come before holds, in their order.
-      let order = openUses.map { $0.released == nil ? Int.max : $0.order }
+      let order = activeChords.map { $0.released == nil ? Int.max : $0.order }
       if due.lift == next.microseconds {
         pressReturned()
-      } else if let place = uses.min(by: { order[$0] < order[$1] }) {
-        actOnUse(place, next)
+      } else if let place = dueChords.min(by: { order[$0] < order[$1] }) {
+        actOnChord(place, next)
       } else if dueOfLocks == next.microseconds {
         tellLocks(next)
       } else if tap?.released != nil {
         countTap()
       } else {
-        openShifts = []
+        revocableShifts = []
         send(.timedOut, next)
       }
     }
@@ -159,8 +160,8 @@ struct Reference {
     changes = []
     letPass(time)
     countTap()
-    endUses(unboundBy: settings, rows, time)
-    openShifts = []
+    endChords(unboundBy: settings, rows, time)
+    revocableShifts = []
     self.settings = settings
     self.rows = rows
     tap = nil
@@ -177,18 +178,18 @@ struct Reference {
   /// The daemon ends, and the next one knows no device.
   mutating func restart() {
     inherited = awaited + inherited
-    (down, releases, openUses, openShifts, tap) = ([:], [:], [], [], nil)
+    (down, releases, activeChords, revocableShifts, tap) = ([:], [:], [], [], nil)
     (lifts, silent, ofShortcuts) = ([], nil, [:])
     locks = ReferenceLocks(all: locks.all.mapValues { ReferenceLocks.One(state: $0.state) })
   }
 
   /// The changes that `input` makes.
-  mutating func take(_ input: Controller.Input) -> [Change] {
+  mutating func handle(_ input: Controller.Input) -> [Change] {
     changes = []
     switch input {
     case .opened(let device, let held):
       releases[device] = nil
-      openShifts.removeAll { $0.device == device }
+      revocableShifts.removeAll { $0.device == device }
       lifts.removeAll { $0.device == device }
       for key in held {
         down[device, default: [:]][key.number] = false
@@ -197,22 +198,22 @@ struct Reference {
       for key in held { inherit(key.number, device) }
     case .key(let device, let event):
       letPass(event.time)
-      take(
+      handle(
         event.key.number, event.action, device, event.time, event.time,
         isSameReport: event.continuesFrame)
     case .missedRelease(let device, let key, let time):
       letPass(time)
-      take(key.number, .release, device, time, time)
+      handle(key.number, .release, device, time, time)
       lifts.removeAll { $0.device == device }
     case .synchronized(let device, let differences, let time):
       letPass(time)
       countTap()
       tap = nil
       endTaps()
-      openShifts = []
+      revocableShifts = []
       let pressed = differences.filter(\.isDown).map(\.key.number)
       for difference in differences where !difference.isDown {
-        take(difference.key.number, .release, device, nil, time, isSameReport: true)
+        handle(difference.key.number, .release, device, nil, time, isSameReport: true)
       }
       let order: [(UInt16) -> Bool] = [
         { ![nil, "shift"].contains(Keys.modifier($0)) }, { Keys.modifier($0) == "shift" },
@@ -220,14 +221,14 @@ struct Reference {
       ]
       for part in order {
         for key in pressed.filter(part) {
-          take(key, .press, device, nil, time, isSameReport: true)
+          handle(key, .press, device, nil, time, isSameReport: true)
         }
       }
     case .gone(let device, let time):
       letPass(time)
       countTap()
-      endUses(on: device, time)
-      openShifts.removeAll { $0.device == device }
+      endChords(on: device, time)
+      revocableShifts.removeAll { $0.device == device }
       lifts.removeAll { $0.device == device }
       (down[device], ofShortcuts[device]) = (nil, nil)
       releases[device] = nil
@@ -245,7 +246,7 @@ struct Reference {
     case .client(let event, let time):
       letPass(time)
       countTap()
-      openShifts = []
+      revocableShifts = []
       switch event {
       case .shiftPressed: send(.shiftPressed(at: time), time)
       case .characterTyped: send(.characterTyped, time)
@@ -276,14 +277,14 @@ struct Reference {
 
   mutating func send(_ event: ShiftRules.Event, _ time: Time) {
     guard let next = settings.shift.next(shift, on: event) else { return }
-    if case .shiftPressed(nil) = event { shiftFound = time.microseconds }
+    if case .shiftPressed(nil) = event { shiftFoundTime = time.microseconds }
     if shift.name != next.name {
       add(.shift, shift.name, next.name, event.name, time)
     }
     shift = next
   }
 
-  mutating func send(_ event: StateTable.Event, _ time: Time) {
+  mutating func send(_ event: CompiledTable.Event, _ time: Time) {
     let name = settings.keyboard.name(ofEvent: event)
     guard
       let row = settings.keyboard.rows.first(where: { $0.state == keyboard && $0.event == name })
@@ -297,7 +298,7 @@ struct Reference {
   }
 
   mutating func add(
-    _ machine: Machine, _ from: String, _ to: String, _ event: String, _ time: Time
+    _ machine: MachineName, _ from: String, _ to: String, _ event: String, _ time: Time
   ) {
     sequence += 1
     changes.append(

@@ -2,7 +2,7 @@ import KeyboardModes
 
 /// What the rules say of one event of one key.
 extension Reference {
-  mutating func take(
+  mutating func handle(
     _ key: UInt16, _ action: KeyEvent.Action, _ device: DeviceID, _ time: Time?, _ stamp: Time,
     isSameReport: Bool = false
   ) {
@@ -16,7 +16,7 @@ extension Reference {
       } else if !lifts.isEmpty {
         lift(for: key, device, stamp, isSameReport, types: Keys.characters.contains(key))
       }
-      resumeUse(key, device, stamp)
+      undoRelease(key, device, stamp)
     case .press:
       press(key, device, time, stamp, held, types, isSameReport)
     case .release:
@@ -28,7 +28,7 @@ extension Reference {
       if ofShortcuts[device]?[key] != nil { noteShortcut(key, device, stamp) }
       guard down[device]?[key] != true, types else { return }
       countTap()
-      openShifts = []
+      revocableShifts = []
       send(.characterTyped, stamp)
     }
   }
@@ -41,9 +41,9 @@ extension Reference {
     noteShortcut(key, device, stamp)
     if Keys.modifier(key) == "shift" {
       down[device, default: [:]][key] = false
-      for place in openShifts.indices
-      where openShifts[place].key == key && openShifts[place].device == device {
-        openShifts[place].isUp = false
+      for place in revocableShifts.indices
+      where revocableShifts[place].key == key && revocableShifts[place].device == device {
+        revocableShifts[place].isUp = false
       }
       if isPress(key, device, stamp, isSameReport, mayWait: time != nil) {
         act(key, device, time, stamp, held, [], types: false, isSameReport: isSameReport)
@@ -77,7 +77,7 @@ extension Reference {
       tap = nil
       endTaps()
     }
-    endUses(pressedAgain: key, device, stamp)
+    endChords(pressedAgain: key, device, stamp)
     if !isShift, !isNothing { lift(for: key, device, stamp, isSameReport, types: isCharacter) }
     if isShift {
       pressShift(key, device, time, stamp, held)
@@ -85,7 +85,7 @@ extension Reference {
       useShift(stamp, device)
       begin(matched, key, device, time, stamp)
     } else if types {
-      openShifts = []
+      revocableShifts = []
       send(.characterTyped, stamp)
     } else if !isNothing && key != Keys.altGr {
       useShift(stamp, device)
@@ -101,10 +101,10 @@ extension Reference {
       let release = Release(key: key, time: stamp.microseconds, wasConsumed: wasConsumed)
       releases[device, default: []].append(release)
     }
-    if let place = openShifts.firstIndex(where: { $0.key == key && $0.device == device }) {
-      openShifts[place].isUp = true
+    if let place = revocableShifts.firstIndex(where: { $0.key == key && $0.device == device }) {
+      revocableShifts[place].isUp = true
     }
-    releaseUses(key, device, stamp)
+    releaseChords(key, device, stamp)
     guard var over = tap, over.key == key, over.device == device else { return }
     over.released = stamp.microseconds
     tap = isWithin(settings.tapTimeout, over.pressed, stamp.microseconds) ? over : nil
@@ -118,16 +118,16 @@ extension Reference {
     return true
   }
 
-  private mutating func resumeUse(_ key: UInt16, _ device: DeviceID, _ stamp: Time) {
+  private mutating func undoRelease(_ key: UInt16, _ device: DeviceID, _ stamp: Time) {
     if tap?.key == key, tap?.device == device {
       tap?.released = nil
       letPass(stamp)
     }
-    for place in openShifts.indices
-    where openShifts[place].key == key && openShifts[place].device == device {
-      openShifts[place].isUp = false
+    for place in revocableShifts.indices
+    where revocableShifts[place].key == key && revocableShifts[place].device == device {
+      revocableShifts[place].isUp = false
     }
-    resumeUses(key, device, stamp)
+    resumeChords(key, device, stamp)
   }
 
   /// Notes when a key was pressed with which Shift is part of a shortcut.
@@ -146,7 +146,7 @@ extension Reference {
     _ key: UInt16, _ device: DeviceID, _ time: Time?, _ stamp: Time, _ held: Set<String>
   ) {
     // What was not seen released was released.
-    openShifts.removeAll { $0.key == key && $0.device == device }
+    revocableShifts.removeAll { $0.key == key && $0.device == device }
     let recent = ofShortcuts.values.flatMap { keys in
       keys.filter { key in
         key.value.map { isWithin(.seconds(30), $0, stamp.microseconds) } ?? true
@@ -161,7 +161,8 @@ extension Reference {
     case _ where isShortcut: break
     case .press:
       if time != nil {
-        openShifts.append(OpenShift(device: device, key: key, before: shift, end: endOfShift))
+        revocableShifts.append(
+          RevocableShift(device: device, key: key, before: shift, end: endOfShift))
       }
       send(.shiftPressed(at: time), stamp)
     case .tap:
@@ -171,17 +172,17 @@ extension Reference {
 
   /// A key goes down that types no character.
   private mutating func useShift(_ stamp: Time, _ device: DeviceID) {
-    let earliest = openShifts.first { shift in
+    let earliest = revocableShifts.first { shift in
       !shift.isUp
         || shift.device == device
           && isLifted(for: device, stamp, true, types: false, shift: shift.key)
     }
     guard let earliest else {
       guard settings.shiftUsedBy == .any else { return }
-      openShifts = []
+      revocableShifts = []
       return send(.characterTyped, stamp)
     }
-    openShifts = []
+    revocableShifts = []
     let isOver = earliest.end.map { $0 <= stamp.microseconds } ?? false
     send(.shiftUsed(returningTo: isOver ? .off : earliest.before), stamp)
   }

@@ -58,10 +58,10 @@ final class Scene {
       settings: Settings(), ringCapacity: Self.ringCapacity, store: try StateStore(file),
       at: keyboard.now)
     service = ModeService(source: keyboard, engine)
-    let methods = ControllerMethods(service, ConfigurationFile("")) { [keyboard] in
+    let handler = CallHandler(service, ConfigurationFile("")) { [keyboard] in
       keyboard.now.microseconds
     }
-    server = try Server(loop, methods, service.publisher)
+    server = try Server(loop, handler, service.publisher)
     for (listener, access) in [(stateSocket, Access.reading), (controlSocket, .control)] {
       // The server closes its own.
       let number = dup(listener.number)
@@ -81,7 +81,7 @@ final class Scene {
     peers.append(Peer(isControl ? controlSocket : stateSocket, isControl: isControl))
   }
 
-  func take(_ step: VarlinkScript.Step) {
+  func perform(_ step: VarlinkScript.Step) {
     switch step {
     case .send(let bytes): send(bytes)
     case .read: peers[current].read()

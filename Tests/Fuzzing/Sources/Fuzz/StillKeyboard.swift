@@ -19,7 +19,7 @@ final class StillKeyboard: InputSource {
   var unread: [Controller.Input] = []
 
   func start(on loop: EventLoop, ready: @escaping () -> Void) {}
-  func bootTime(settling time: Time) -> Int64 { time.microseconds }
+  func bootTime(reaching time: Time) -> Int64 { time.microseconds }
 
   func read(into batch: inout Batch) {
     batch = Batch(unread, reached: now, noInputBefore: now)

@@ -31,10 +31,10 @@ struct ActionParser {
   /// Whether the bytes so far end inside a sequence or a character.
   var isInside: Bool { if case .ground = place { false } else { true } }
 
-  /// Takes the next bytes.
-  mutating func take(_ bytes: some Sequence<UInt8>) -> [Action] { bytes.compactMap { take($0) } }
+  /// Parses the next bytes.
+  mutating func parse(_ bytes: some Sequence<UInt8>) -> [Action] { bytes.compactMap { parse($0) } }
 
-  private mutating func take(_ byte: UInt8) -> Action? {
+  private mutating func parse(_ byte: UInt8) -> Action? {
     switch place {
     case .ground, .character: return start(byte)
     case .function: place = .ground

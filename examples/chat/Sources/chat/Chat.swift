@@ -80,7 +80,7 @@ struct Chat {
   /// Applies an action that was read at this time.
   ///
   /// - Returns: the event to send to keymoded, or `nil`.
-  mutating func take(_ action: Action, at time: Int64, rows: Int) -> String? {
+  mutating func handle(_ action: Action, at time: Int64, rows: Int) -> String? {
     if action != .resize { problem = nil }
     switch action {
     case .click(let row): return row >= rows - 2 ? "tapTextField" : "tapBlankArea"

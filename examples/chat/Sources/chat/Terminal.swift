@@ -82,7 +82,7 @@ final class Terminal: Sendable {
         guard entries[0].revents != 0 else { continue }
         let count = Foundation.read(STDIN_FILENO, &bytes, bytes.count)
         let time = Terminal.now
-        let actions = parser.take(bytes.prefix(max(0, count)))
+        let actions = parser.parse(bytes.prefix(max(0, count)))
         for action in actions.prefix(while: { $0 != .interrupt }) { handler(action, time) }
         if count <= 0 || actions.contains(.interrupt) { return handler(nil, time) }
       }

@@ -48,7 +48,7 @@ for await input in inputs {
   case .events(let names): chat.learn(names)
   case .failed(let error): chat.problem = error.line
   case .terminal(let action, let time):
-    let event = chat.take(action, at: time, rows: terminal.size.rows)
+    let event = chat.handle(action, at: time, rows: terminal.size.rows)
     if let event { sender.yield(event) }
   }
   terminal.draw(chat.lines(terminal.size), hasCursor: chat.isEditing)

@@ -4,23 +4,23 @@ import TestSupport
 import Testing
 
 @Suite("Keyboard table")
-struct StateTableTests {
+struct CompiledTableTests {
   /// The shipped table with one more state and event.
-  private let more: StateTable
+  private let more: CompiledTable
 
   /// A table that has only one of the shipped events.
-  private let other: StateTable
+  private let other: CompiledTable
 
   init() throws {
-    more = StateTable(
+    more = CompiledTable(
       try .init(
-        states: StateTable.standard.stateNames + ["showingStickers"], initial: "editingText",
-        events: StateTable.standard.eventNames + ["clickStickerButton"],
-        rows: StateTable.standard.rows + [
+        states: CompiledTable.shipped.stateNames + ["showingStickers"], initial: "editingText",
+        events: CompiledTable.shipped.eventNames + ["clickStickerButton"],
+        rows: CompiledTable.shipped.rows + [
           .init("editingText", "clickStickerButton", "showingStickers"),
           .init("showingStickers", "tapBlankArea", "prepareToEditText"),
         ]))
-    other = StateTable(
+    other = CompiledTable(
       try .init(
         states: ["idle", "talking"], initial: "idle", events: ["pushToTalk", "tapBlankArea"],
         rows: [.init("idle", "pushToTalk", "talking"), .init("talking", "tapBlankArea", "idle")]))
@@ -36,9 +36,9 @@ struct StateTableTests {
     tapBlankArea      /                 /               prepareToEditText prepareToEditText
     """
 
-  @Test("every event of the standard table leads from every state to the state in the table")
+  @Test("every event of the shipped table leads from every state to the state in the table")
   func shipped() throws {
-    let table = StateTable.standard
+    let table = CompiledTable.shipped
     let lines = Self.shipped.split(separator: "\n").map {
       $0.split(separator: " ").map(String.init)
     }
@@ -51,7 +51,7 @@ struct StateTableTests {
         #expect(next.map(table.name(of:)) ?? "/" == expected, "\(row[0]) in \(state)")
       }
     }
-    let events: [StateTable.Event] = [
+    let events: [CompiledTable.Event] = [
       .clickSwitchButton, .clickMoreButton, .tapTextField, .tapBlankArea,
     ]
     #expect(events == table.events)
@@ -60,19 +60,19 @@ struct StateTableTests {
   @Test("a table ignores an event that only another table has")
   func otherEvents() throws {
     let sticker = try #require(more.event(named: "clickStickerButton"))
-    #expect(StateTable.standard.next(StateTable.standard.initial, on: sticker) == nil)
+    #expect(CompiledTable.shipped.next(CompiledTable.shipped.initial, on: sticker) == nil)
     #expect(other.next(other.initial, on: .clickMoreButton) == nil)
   }
 
   @Test("a row that leads to its own state is a change")
   func ownState() throws {
-    let table = StateTable(
+    let table = CompiledTable(
       try .init(
         states: ["quiet"], initial: "quiet", events: ["shout"],
-        rows: [StateTable.Row("quiet", "shout", "quiet")]))
+        rows: [CompiledTable.Row("quiet", "shout", "quiet")]))
     var timeline = Timeline(Settings(keyboard: table, bindings: Bindings()))
     let shout = try #require(table.event(named: "shout"))
-    timeline.take(.client(.keyboard(shout), at: Time(microseconds: 7)))
+    timeline.handle(.client(.keyboard(shout), at: Time(microseconds: 7)))
     #expect(
       timeline.changes == [
         Change(
@@ -86,7 +86,7 @@ struct StateTableTests {
   func keepsState() throws {
     var timeline = Timeline(Settings(keyboard: more))
     try timeline.play("ESC")
-    timeline.take(.configured(Settings(), at: Time(microseconds: 9_000_000)))
+    timeline.handle(.configured(Settings(), at: Time(microseconds: 9_000_000)))
     #expect(timeline.changes.map(\.to) == ["prepareToEditText"])
     #expect(timeline.controller.states.keyboard == "prepareToEditText")
   }
@@ -95,7 +95,7 @@ struct StateTableTests {
   func resets() throws {
     var timeline = Timeline()
     try timeline.play("INSERT")
-    timeline.take(.configured(Settings(keyboard: other), at: Time(microseconds: 9_000_000)))
+    timeline.handle(.configured(Settings(keyboard: other), at: Time(microseconds: 9_000_000)))
     let last = try #require(timeline.changes.last)
     #expect(
       last

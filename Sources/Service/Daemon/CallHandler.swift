@@ -22,7 +22,7 @@ enum Answer {
 }
 
 /// Answers the calls of all interfaces of the daemon.
-final class ControllerMethods {
+final class CallHandler {
   private let service: ModeService
   private let configuration: ConfigurationFile
   private let sinceBoot: () -> Int64
@@ -95,7 +95,7 @@ final class ControllerMethods {
     let list = try optional("machines", of: call) {
       $0.elements(\.string)
     }
-    let machines = list.map { Set($0.map(Machine.init(rawValue:))) }
+    let machines = list.map { Set($0.map(MachineName.init(rawValue:))) }
     // The configuration may lack a machine of the list, but each name must be valid.
     if let machines, machines.isEmpty || machines.count > 64 || !machines.allSatisfy(\.isValidName)
     {
@@ -134,7 +134,7 @@ final class ControllerMethods {
       missed: service.publisher.missed, devices: service.source.devices.count,
       unopened: service.source.unopenedCount,
       losses: engine.losses, reloads: configuration.reloads,
-      configuration: configuration.inForce.rawValue, held: service.source.longHolds)
+      configuration: configuration.origin.rawValue, held: service.source.longHolds)
   }
 
   private func optional<Value>(

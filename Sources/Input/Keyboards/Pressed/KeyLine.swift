@@ -2,9 +2,9 @@ public import KeyboardModes
 import System
 import Terminal
 
-/// A text about a key: the effect of its press, its release, or that it stays down. The text names
+/// A line about a key: the effect of its press, its release, or that it stays down. The line names
 /// the key as a configuration does.
-public struct PressedKey: Hashable, Sendable {
+public struct KeyLine: Hashable, Sendable {
   /// The device of the key.
   public let device: DeviceID
   /// For a press, the key with the held modifiers, and the effect: the events that the press sends,
@@ -14,11 +14,12 @@ public struct PressedKey: Hashable, Sendable {
   public let text: String
 }
 
-/// Finds the presses among the inputs of keyboards, with the meaning that they have for the daemon.
-public struct KeyPresses {
+/// Makes lines of the inputs of keyboards: for presses, with the meaning that they have for the
+/// daemon, for releases, and for keys that stay down.
+public struct KeyLines {
   private var controller: Controller
 
-  /// The keys that are down and whose presses were returned. `since` is the time of the press.
+  /// The keys that are down and whose presses have lines. `since` is the time of the press.
   /// `isReported` tells whether the key was reported as not released.
   private var down: [DeviceKey: (since: Time, isReported: Bool)] = [:]
 
@@ -33,7 +34,7 @@ public struct KeyPresses {
   /// People hold keys longer than this, in microseconds. Some keys of laptops go up at once.
   private static let shortestPress = 15_000
 
-  /// The latest time to take the next batch, to report that a key is not released; `nil` if all
+  /// The latest time to handle the next batch, to report that a key is not released; `nil` if all
   /// keys that are down were reported.
   public var wakeTime: Time? {
     down.values.filter { !$0.isReported }.map(\.since).min().map {
@@ -44,21 +45,21 @@ public struct KeyPresses {
   /// Finds the meanings by these settings. No key is down yet.
   public init(settings: Settings) { controller = Controller(settings: settings) }
 
-  /// Takes the next batch. Returns its presses without bounces and autorepeats, the releases of the
-  /// returned presses, and keys that have been down for long. Differences after a loss of events
-  /// are left out, because their order is unknown.
+  /// Handles the next batch. Returns lines for its presses without bounces and autorepeats, for the
+  /// releases of these, and for keys that have been down for long. Differences after a loss of
+  /// events are left out, because their order is unknown.
   ///
   /// - Parameter keysUp: returns which of some keys the kernel reports as up on a device.
-  public mutating func take(
+  public mutating func handle(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
-  ) -> [PressedKey] {
-    var presses: [PressedKey] = []
-    var taken: [(input: Controller.Input, press: PressedKey?)] = []
-    controller.take(batch, keysUp: keysUp) { controller, input in
-      taken.append((input, Self.press(input, controller)))
+  ) -> [KeyLine] {
+    var lines: [KeyLine] = []
+    var handled: [(input: Controller.Input, pressLine: KeyLine?)] = []
+    controller.handle(batch, keysUp: keysUp) { controller, input in
+      handled.append((input, Self.pressLine(input, controller)))
     }
-    for (input, press) in taken {
-      if let shown = note(press, of: input) { presses.append(shown) }
+    for (input, pressLine) in handled {
+      if let line = note(pressLine, of: input) { lines.append(line) }
     }
     for (held, (since, isReported)) in down
     where !isReported && since < batch.noInputBefore
@@ -66,12 +67,12 @@ public struct KeyPresses {
     {
       down[held] = (since, true)
       let text = "\(held.key.shortName), not released after \(Self.longPress.written)"
-      presses.append(PressedKey(device: held.device, text: text))
+      lines.append(KeyLine(device: held.device, text: text))
     }
-    return presses
+    return lines
   }
 
-  private static func press(_ input: Controller.Input, _ controller: Controller) -> PressedKey? {
+  private static func pressLine(_ input: Controller.Input, _ controller: Controller) -> KeyLine? {
     guard case .key(let device, let event) = input, event.action == .press,
       let (meaning, held) = controller.meaning(
         ofPress: event.key, on: device, at: event.time, inFrame: event.continuesFrame)
@@ -86,16 +87,16 @@ public struct KeyPresses {
       }
     // Shift is shown without modifiers, because no chord ends in Shift.
     let name = event.key.shortName(with: event.key.isShift ? [] : held)
-    return PressedKey(device: device, text: "\(name), \(effect)")
+    return KeyLine(device: device, text: "\(name), \(effect)")
   }
 
-  /// Notes which keys are down after an input. Returns the press or release to show: `press`, or
-  /// the release of a key whose press was returned.
+  /// Notes which keys are down after an input. Returns the line to show: `pressLine`, or a line for
+  /// the release of a key whose press has a line.
   private mutating func note(
-    _ press: PressedKey?, of input: Controller.Input
-  ) -> PressedKey? {
+    _ pressLine: KeyLine?, of input: Controller.Input
+  ) -> KeyLine? {
     switch input {
-    case .key(let device, let event) where press != nil:
+    case .key(let device, let event) where pressLine != nil:
       down[DeviceKey(device: device, key: event.key)] = (event.time, false)
     case .key(let device, let event) where event.action == .release:
       guard let press = down.removeValue(forKey: DeviceKey(device: device, key: event.key)) else {
@@ -104,23 +105,23 @@ public struct KeyPresses {
       let time = event.time.microseconds &- press.since.microseconds
       let shown = Duration.microseconds(time < 1000 ? time : time / 1000 * 1000).written
       let hint = time < Self.shortestPress ? ": at once, so you cannot hold it to talk" : ""
-      return PressedKey(
+      return KeyLine(
         device: device, text: "\(event.key.shortName), released after \(shown)\(hint)")
     case .missedRelease(let device, let key, _): down[DeviceKey(device: device, key: key)] = nil
     case .synchronized(let device, _, _), .gone(let device, _):
       down = down.filter { $0.key.device != device }
     case .key, .opened, .allOpened, .leds, .client, .configured: break
     }
-    return press
+    return pressLine
   }
 
   /// The events of a chord: `startTalking, stopTalking on release`.
   private static func text(of press: BoundPress, _ controller: Controller) -> String {
     press.machineEvents.flatMap { one in
-      let machine = controller.settings.machines[one.machine]
-      return one.events.withTimings.map { event, timing in
+      let machine = controller.settings.machines[one.machineIndex]
+      return one.events.withTriggers.map { event, trigger in
         let name = machine.name.prefix + machine.table.name(ofEvent: event)
-        switch timing {
+        switch trigger {
         case .press: return name
         case .release: return "\(name) on release"
         case .hold: return "\(name) on hold"

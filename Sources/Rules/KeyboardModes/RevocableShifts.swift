@@ -3,21 +3,21 @@
 /// for another key.
 ///
 /// - A Shift pressed while Ctrl, left Alt, Meta, a key that moves the cursor or the button of a
-///   pointer is held is part of a shortcut: it sends no event, and is never open.
-/// - A press that sent `shiftPressed` is *open* while its key is down. If a key goes down that
+///   pointer is held is part of a shortcut: it sends no event, and is never revocable.
+/// - A press that sent `shiftPressed` is *revocable* while its key is down. If a key goes down that
 ///   types no character, Shift is part of its shortcut: `shiftUsed` takes back this press and all
-///   other open presses, to the state before the earliest press.
+///   other revocable presses, to the state before the earliest press.
 ///
 ///       Shift   P-----------R         P: its press, R: its release
 ///       Home       P--R
 ///       state   on off                the state of the Shift machine
 ///
 ///   A typed character, a program's event for Shift or the keyboard, a timeout of Shift, a loss of
-///   events and new settings close all open presses: they can no longer be taken back. AltGr does
+///   events and new settings confirm all presses: they can no longer be taken back. AltGr does
 ///   nothing here, and neither do the codes of game pads, fingers and pens.
 ///
 /// With ``Settings/ShiftTrigger/always`` neither rule applies; with `tap` only the first applies.
-struct OpenShifts: Sendable {
+struct RevocableShifts: Sendable {
   private struct Press: Sendable {
     let key: DeviceKey
     /// The state of the Shift machine before the press.
@@ -26,7 +26,7 @@ struct OpenShifts: Sendable {
     let due: Time?
   }
 
-  /// In the order of the presses. A press is open only while its key is down, but stays here when
+  /// In the order of the presses. A press is revocable while its key is down, but stays here when
   /// the key goes up: the release may be undone.
   private var presses: [Press] = []
 
@@ -35,7 +35,7 @@ struct OpenShifts: Sendable {
     presses.filter { $0.key.device == device }.map(\.key.code)
   }
 
-  /// Opens a press of `key`. It replaces an earlier press of this key.
+  /// Adds a press of `key`. It replaces an earlier press of this key.
   mutating func press(_ key: DeviceKey, before: ShiftRules.State, due: Time?) {
     forget(key)
     presses.append(Press(key: key, before: before, due: due))
@@ -52,7 +52,7 @@ struct OpenShifts: Sendable {
     if !presses.isEmpty { presses.removeAll(keepingCapacity: true) }
   }
 
-  /// Takes back the earliest press whose key is down, or lifted for `key`, and closes all presses.
+  /// Takes back the earliest press whose key is down, or lifted for `key`, and forgets all presses.
   /// Returns the state before that press, or `off` if that state's timeout is over by `time`. If
   /// there is no such press, changes nothing and returns `nil`.
   mutating func takeBack(

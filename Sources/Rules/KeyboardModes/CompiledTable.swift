@@ -1,11 +1,11 @@
 public import StateMachines
 
 /// Rules that are a table. The keyboard machine and the user's own machines have such rules. The
-/// states of the shipped table, ``standard``, say what the input area of a chat program shows.
+/// states of the shipped table, ``shipped``, say what the input area of a chat program shows.
 ///
 /// States and events are numbers within their table, so that a transition is one array lookup
 /// whatever the size of the table. Programs receive their names.
-public struct StateTable: DrawableRules, TimedRules, Hashable {
+public struct CompiledTable: DrawableRules, TimedRules, Hashable {
   /// A state of one table.
   public struct State: Hashable, Sendable {
     fileprivate let number: UInt8
@@ -28,7 +28,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
     static let timedOut = Event(number: .max)
   }
 
-  /// A table whose states and events are names. Its initializer throws the first fault.
+  /// A table whose states and events are names. Its initializer throws the first error.
   public typealias NamedTable = TransitionTable<String, String>
   /// The next state for one event in one state, by name.
   public typealias Row = NamedTable.Row
@@ -57,7 +57,7 @@ public struct StateTable: DrawableRules, TimedRules, Hashable {
 
   /// The shipped table. Its states are a text field that is not being edited, a bar that records
   /// speech, a text field with the cursor in it, and the panel of emoji, pictures and files.
-  public static let standard = StateTable(
+  public static let shipped = CompiledTable(
     states: shippedStates, initial: "prepareToEditText", events: shippedRows.map(\.event),
     rows: shippedRows.flatMap { event, nextStates in
       zip(shippedStates, nextStates).compactMap { state, next in

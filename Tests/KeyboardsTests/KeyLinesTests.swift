@@ -5,8 +5,8 @@ import Testing
 
 @testable import Keyboards
 
-@Suite("Key presses")
-struct KeyPressesTests {
+@Suite("Key lines")
+struct KeyLinesTests {
   private let device = DeviceID(order: 0)
   private let other = DeviceID(order: 1)
 
@@ -34,8 +34,8 @@ struct KeyPressesTests {
     _ script: String, _ configuration: String = "", keysUp: [KeyCode] = []
   ) throws -> [String] {
     let settings = try Configuration(parsing: Array(configuration.utf8), file: "k").settings
-    var presses = KeyPresses(settings: settings)
-    return presses.take(Batch(try inputs(script))) { keys, _ in keys.filter(keysUp.contains) }
+    var lines = KeyLines(settings: settings)
+    return lines.handle(Batch(try inputs(script))) { keys, _ in keys.filter(keysUp.contains) }
       .map(\.text)
   }
 
@@ -69,14 +69,14 @@ struct KeyPressesTests {
 
   @Test("a key on two nodes of a keyboard is shown once")
   func twins() throws {
-    var presses = KeyPresses(settings: Settings())
+    var lines = KeyLines(settings: Settings())
     let key = try #require(KeyCode(writtenAs: "F9"))
     let inputs = [(0, 0), (1, 19_999), (2, 20_000)].map { order, time in
       Controller.Input.key(
         DeviceID(order: order, parent: 0),
         KeyEvent(time: Time(microseconds: Int64(time)), key: key, action: .press))
     }
-    let shown = presses.take(Batch(inputs)) { _, _ in [] }
+    let shown = lines.handle(Batch(inputs)) { _, _ in [] }
     #expect(shown.map(\.device.order) == [0, 2])
     #expect(shown.map(\.text) == ["F9, free", "F9, free"])
   }
@@ -123,25 +123,25 @@ struct KeyPressesTests {
 
   @Test("a key without a release is told of once, after two seconds")
   func notReleased() throws {
-    var presses = KeyPresses(settings: Settings())
-    func take(_ script: String, noInputBefore: Int64) throws -> [String] {
+    var lines = KeyLines(settings: Settings())
+    func handle(_ script: String, noInputBefore: Int64) throws -> [String] {
       let batch = Batch(try inputs(script), noInputBefore: Time(microseconds: noInputBefore))
-      return presses.take(batch) { _, _ in [] }.map(\.text)
+      return lines.handle(batch) { _, _ in [] }.map(\.text)
     }
-    #expect(presses.wakeTime == nil)
+    #expect(lines.wakeTime == nil)
     #expect(
-      try take("F9+@1000 V+@500000", noInputBefore: 500_000) == ["F9, free", "V, characterTyped"])
-    #expect(presses.wakeTime == Time(microseconds: 2_001_000))
-    #expect(try take("V-@600000", noInputBefore: 2_000_999) == ["V, released after 100ms"])
-    #expect(try take("", noInputBefore: 2_001_000) == ["F9, not released after 2s"])
-    #expect(presses.wakeTime == nil)
-    #expect(try take("", noInputBefore: 9_000_000) == [])
-    #expect(try take("F9-@9000000", noInputBefore: 9_000_000) == ["F9, released after 8999ms"])
+      try handle("F9+@1000 V+@500000", noInputBefore: 500_000) == ["F9, free", "V, characterTyped"])
+    #expect(lines.wakeTime == Time(microseconds: 2_001_000))
+    #expect(try handle("V-@600000", noInputBefore: 2_000_999) == ["V, released after 100ms"])
+    #expect(try handle("", noInputBefore: 2_001_000) == ["F9, not released after 2s"])
+    #expect(lines.wakeTime == nil)
+    #expect(try handle("", noInputBefore: 9_000_000) == [])
+    #expect(try handle("F9-@9000000", noInputBefore: 9_000_000) == ["F9, released after 8999ms"])
     // An unplugged keyboard holds no key.
-    #expect(try take("F9+@9100000", noInputBefore: 9_100_000) == ["F9, free"])
+    #expect(try handle("F9+@9100000", noInputBefore: 9_100_000) == ["F9, free"])
     let gone = Controller.Input.gone(device, at: Time(microseconds: 9_200_000))
-    #expect(presses.take(Batch([gone])) { _, _ in [] } == [])
-    #expect(presses.wakeTime == nil)
+    #expect(lines.handle(Batch([gone])) { _, _ in [] } == [])
+    #expect(lines.wakeTime == nil)
   }
 
   @Test("a modifier whose release a grab hid is not held any more")
@@ -162,7 +162,7 @@ struct KeyPressesTests {
         "Left_Ctrl, modifier", "F9, free", "Insert, tapTextField",
       ])
     var controller = Controller()
-    let changes = controller.take(Batch(try inputs(script))) { keys, _ in keys }
+    let changes = controller.handle(Batch(try inputs(script))) { keys, _ in keys }
     #expect(changes.map(\.event) == ["tapTextField"])
     #expect(
       try shown(script) == ["Left_Ctrl, modifier", "Ctrl+F9, free", "Ctrl+Insert, free"])
@@ -172,16 +172,16 @@ struct KeyPressesTests {
   func otherInputs() throws {
     let ctrl = try #require(KeyCode(writtenAs: "Ctrl"))
     let f9 = try #require(KeyCode(writtenAs: "F9"))
-    var presses = KeyPresses(settings: Settings())
+    var lines = KeyLines(settings: Settings())
     let opened = Controller.Input.opened(device, held: [ctrl])
-    let first = presses.take(Batch([opened] + (try inputs("F8+")))) { _, _ in [] }
+    let first = lines.handle(Batch([opened] + (try inputs("F8+")))) { _, _ in [] }
     #expect(first.map(\.text) == ["Ctrl+F8, free"])
     let lost = [KeyDifference(key: f9, isDown: true), KeyDifference(key: ctrl, isDown: false)]
     let synchronized = Controller.Input.synchronized(
       device, lost, at: Time(microseconds: 30_000))
-    #expect(presses.take(Batch([synchronized])) { _, _ in [] } == [])
-    let last = presses.take(Batch(try inputs("F7*@40000"))) { _, _ in [] }
-    #expect(last == [PressedKey(device: other, text: "F7, free")])
-    #expect(presses.take(Batch([.gone(device, at: Time(microseconds: 0))])) { _, _ in [] } == [])
+    #expect(lines.handle(Batch([synchronized])) { _, _ in [] } == [])
+    let last = lines.handle(Batch(try inputs("F7*@40000"))) { _, _ in [] }
+    #expect(last == [KeyLine(device: other, text: "F7, free")])
+    #expect(lines.handle(Batch([.gone(device, at: Time(microseconds: 0))])) { _, _ in [] } == [])
   }
 }

@@ -1,4 +1,4 @@
-/// The open uses of chords: presses that a hold, a tap or a release can still follow.
+/// The active chords: those whose press a hold, a tap or a release can still follow.
 ///
 ///     F9   P---------------------R           F9        P: its press, R: its release
 ///          ^ press     ^ hold    ^ release   the events, where the chord has them
@@ -8,15 +8,15 @@
 ///
 /// The event of a release is not lost. It is sent when the key goes up or is found up, when the
 /// device goes away, and when new settings unbind the event. If the daemon ends, the next daemon
-/// sends it for up to six keys (``Controller/Snapshot``), if the machine has the event. While a use
-/// is open, ``Controller/take(_:keysUp:taken:)`` asks the kernel now and then whether the key is
-/// up, because the grab of another program hides a release.
+/// sends it for up to six keys (``Controller/Snapshot``), if the machine has the event. While a
+/// chord is active, ``Controller/handle(_:keysUp:beforeEach:)`` asks the kernel now and then if the
+/// key is up, because the grab of another program hides a release.
 ///
 /// A chord may serve several machines. When its key goes up, all events of taps are sent first, and
 /// then all events of the release, each in the order of the machines.
 ///
 /// Functions return events in the order in which they are to be sent.
-struct OpenUses: Sendable {
+struct ActiveChords: Sendable {
   /// How long after a press, and after each answer, the kernel is asked whether the key is still
   /// down.
   private static let checkInterval = Duration.milliseconds(250)
@@ -24,136 +24,137 @@ struct OpenUses: Sendable {
   private var tapTimeout: Duration
 
   /// In the order of the presses.
-  private var uses: [OpenUse] = []
+  private var chords: [ActiveChord] = []
 
   /// The last presses of chords that send an event when the device goes away, in order.
-  private var goneUses: [OpenUse] = []
+  private var chordsWithGoneEvent: [ActiveChord] = []
 
   /// The releases that the previous daemon awaited. So far no device holds their keys.
   private var inherited: [AwaitedRelease] = []
 
-  /// When the kernel is asked next whether the keys of the uses are still down; `nil` if no use is
-  /// open.
+  /// When the kernel is asked next whether the keys of the chords are still down; `nil` if no chord
+  /// is active.
   private(set) var nextCheck: Time?
 
   /// Counts the steps that may change the result of ``awaitedReleases(in:)``.
   private(set) var revision = 0
 
-  /// Begins without open uses.
+  /// Begins without active chords.
   init(_ settings: Settings) { tapTimeout = settings.tapTimeout }
 
-  var isEmpty: Bool { uses.isEmpty }
+  var isEmpty: Bool { chords.isEmpty }
 
   /// The releases that are awaited, with the names that `settings` has for machines and events.
   func awaitedReleases(in settings: Settings) -> [AwaitedRelease] {
-    uses.compactMap { use in
-      let machine = settings.machines[use.machine]
-      return use.events.release.map {
+    chords.compactMap { chord in
+      let machine = settings.machines[chord.machineIndex]
+      return chord.events.release.map {
         AwaitedRelease(
-          key: use.key.code, machine: machine.name, event: machine.table.name(ofEvent: $0))
+          key: chord.key.code, machine: machine.name, event: machine.table.name(ofEvent: $0))
       }
     } + inherited
   }
 
   // MARK: Keys
 
-  /// Opens a use, because a press of `key` completed a chord that sends these events to a machine.
+  /// Begins a chord: a press of `key` completed it, and it sends these events to a machine.
   mutating func begin(_ bound: MachineEvents, _ key: DeviceKey, at time: Time, wasSeen: Bool) {
     if let event = bound.events.gone {
-      goneUses.removeAll {
-        ($0.machine, $0.events.gone, $0.key.code) == (bound.machine, event, key.code)
+      chordsWithGoneEvent.removeAll {
+        ($0.machineIndex, $0.events.gone, $0.key.code) == (bound.machineIndex, event, key.code)
       }
-      goneUses.append(OpenUse(bound, key, pressed: nil))
+      chordsWithGoneEvent.append(ActiveChord(bound, key, pressed: nil))
     }
     guard bound.events.hasLaterEvents else { return }
-    uses.append(OpenUse(bound, key, pressed: wasSeen ? time : nil))
+    chords.append(ActiveChord(bound, key, pressed: wasSeen ? time : nil))
     nextCheck = nextCheck ?? Self.checkTime(after: time)
     revision += 1
   }
 
-  /// Ends the use of a key that is pressed again: its release was not seen.
+  /// Ends the chords of a key that is pressed again: its release was not seen.
   mutating func end(pressedAgain key: DeviceKey, at time: Time) -> [TimedEvent] {
     endUnseen(at: time) { $0.key == key && !$0.isReleased }
   }
 
-  /// Keeps open uses from becoming taps, because another key went down or may have gone down.
-  mutating func endTaps() { for index in uses.indices { uses[index].tapBegan = nil } }
+  /// Keeps active chords from becoming taps, because another key went down or may have gone down.
+  mutating func endTaps() { for index in chords.indices { chords[index].tapBegan = nil } }
 
   /// Notes that the key is up, so no hold of the key is due any more. Returns whether the key has
-  /// uses, which stay open until ``end(_:at:)``.
+  /// active chords, which stay so until ``end(_:at:)``.
   mutating func release(_ key: DeviceKey) -> Bool {
-    var hasUses = false
-    for index in uses.indices where uses[index].key == key && !uses[index].isReleased {
-      uses[index].isReleased = true
-      hasUses = true
+    var hasChords = false
+    for index in chords.indices where chords[index].key == key && !chords[index].isReleased {
+      chords[index].isReleased = true
+      hasChords = true
     }
-    return hasUses
+    return hasChords
   }
 
   /// Undoes the release of a key: the key was down throughout.
   mutating func undoRelease(of key: DeviceKey) {
-    for index in uses.indices where uses[index].key == key { uses[index].isReleased = false }
+    for index in chords.indices where chords[index].key == key { chords[index].isReleased = false }
   }
 
   // MARK: Ends
 
-  /// Ends the uses of a key that was released at this time.
+  /// Ends the chords of a key that was released at this time.
   mutating func end(_ key: DeviceKey, at time: Time) -> [TimedEvent] {
     end(at: time) { $0.key == key && $0.isReleased }
   }
 
-  /// Ends the uses of a device that went away.
+  /// Ends the chords of a device that went away.
   mutating func end(on device: DeviceID, at time: Time) -> [TimedEvent] {
     let events = endUnseen(at: time) { $0.key.device == device }
-    let gone = goneUses.filter { $0.key.device == device }.sorted { $0.machine < $1.machine }
-    goneUses.removeAll { $0.key.device == device }
+    let gone = chordsWithGoneEvent.filter { $0.key.device == device }
+      .sorted { $0.machineIndex < $1.machineIndex }
+    chordsWithGoneEvent.removeAll { $0.key.device == device }
     return events + Self.events(\.events.gone, of: gone, at: time)
   }
 
-  /// Rebinds the uses to `next`. Ends uses that lose their release event, or all later events.
+  /// Rebinds the chords to `next`. Ends those that lose their release event, or all later events.
   ///
   /// - Parameter settings: the present settings; their tables have the returned events.
   mutating func rebind(
     from settings: Settings, to next: Settings, at time: Time
   ) -> [TimedEvent] {
-    let events = endUnseen(at: time) { use in
-      let kept = use.keptEvents(from: settings, by: next)?.events
-      return kept?.hasLaterEvents != true || use.events.release != nil && kept?.release == nil
+    let events = endUnseen(at: time) { chord in
+      let kept = chord.keptEvents(from: settings, by: next)?.events
+      return kept?.hasLaterEvents != true || chord.events.release != nil && kept?.release == nil
     }
-    for index in uses.indices {
-      guard let kept = uses[index].keptEvents(from: settings, by: next) else { continue }
-      (uses[index].machine, uses[index].events) = (kept.machine, kept.events)
-      if kept.events.hold == nil { uses[index].holdDue = nil }
+    for index in chords.indices {
+      guard let kept = chords[index].keptEvents(from: settings, by: next) else { continue }
+      (chords[index].machineIndex, chords[index].events) = (kept.machineIndex, kept.events)
+      if kept.events.hold == nil { chords[index].holdDue = nil }
     }
-    goneUses = goneUses.compactMap { use in
-      guard let kept = use.keptEvents(from: settings, by: next), kept.events.gone != nil else {
+    chordsWithGoneEvent = chordsWithGoneEvent.compactMap { chord in
+      guard let kept = chord.keptEvents(from: settings, by: next), kept.events.gone != nil else {
         return nil
       }
-      return OpenUse(kept, use.key, pressed: nil)
+      return ActiveChord(kept, chord.key, pressed: nil)
     }
-    if !uses.isEmpty { revision += 1 }
+    if !chords.isEmpty { revision += 1 }
     tapTimeout = next.tapTimeout
     return events
   }
 
-  /// Ends uses whose release was not seen. They are no taps.
+  /// Ends chords whose release was not seen. They are no taps.
   private mutating func endUnseen(
-    at time: Time, where isEnded: (OpenUse) -> Bool
+    at time: Time, where isEnded: (ActiveChord) -> Bool
   ) -> [TimedEvent] {
     var events: [TimedEvent] = []
-    while let key = uses.first(where: isEnded)?.key {
+    while let key = chords.first(where: isEnded)?.key {
       events += end(at: time, isSeen: false) { $0.key == key && isEnded($0) }
     }
     return events
   }
 
-  /// Ends uses of one key, because it was released.
+  /// Ends chords of one key, because it was released.
   private mutating func end(
-    at time: Time, isSeen: Bool = true, where isEnded: (OpenUse) -> Bool
+    at time: Time, isSeen: Bool = true, where isEnded: (ActiveChord) -> Bool
   ) -> [TimedEvent] {
-    let ended = uses.filter(isEnded)
-    uses.removeAll(where: isEnded)
-    if uses.isEmpty { nextCheck = nil }
+    let ended = chords.filter(isEnded)
+    chords.removeAll(where: isEnded)
+    if chords.isEmpty { nextCheck = nil }
     revision += 1
     let tapTimeout = tapTimeout
     let taps = Self.events(
@@ -164,53 +165,55 @@ struct OpenUses: Sendable {
     return taps + Self.events(\.events.release, of: ended, at: time)
   }
 
-  /// The events that `event` returns for these uses, to be sent with this time.
+  /// The events that `event` returns for these chords, to be sent with this time.
   private static func events(
-    _ event: (OpenUse) -> StateTable.Event?, of uses: [OpenUse], at time: Time
+    _ event: (ActiveChord) -> CompiledTable.Event?, of chords: [ActiveChord], at time: Time
   ) -> [TimedEvent] {
-    uses.compactMap { use in
-      event(use).map { TimedEvent(machine: use.machine, event: $0, time: time) }
+    chords.compactMap { chord in
+      event(chord).map { TimedEvent(machineIndex: chord.machineIndex, event: $0, time: time) }
     }
   }
 
   // MARK: Holds
 
   /// When a hold is due; `nil` if none is.
-  var holdDue: Time? { uses.isEmpty ? nil : nextHold?.due }
+  var holdDue: Time? { chords.isEmpty ? nil : nextHold?.due }
 
   /// The hold that is due first; at equal times, the hold of the first press.
   private var nextHold: (index: Int, due: Time)? {
-    uses.indices.lazy.filter { !uses[$0].isReleased }
-      .compactMap { index in uses[index].holdDue.map { (index, $0) } }
+    chords.indices.lazy.filter { !chords[$0].isReleased }
+      .compactMap { index in chords[index].holdDue.map { (index, $0) } }
       .min { $0.1 < $1.1 }
   }
 
   /// Removes the hold that is due first, and returns its event.
   mutating func takeDueHold() -> [TimedEvent] {
     guard let (index, due) = nextHold else { return [] }
-    let use = uses[index]
-    uses[index].holdDue = nil
-    // No tap can follow a hold. If no release is bound either, the use ends here.
-    uses[index].tapBegan = nil
-    if use.events.release == nil { uses.remove(at: index) }
-    if uses.isEmpty { nextCheck = nil }
+    let chord = chords[index]
+    chords[index].holdDue = nil
+    // No tap can follow a hold. If no release is bound either, the chord ends here.
+    chords[index].tapBegan = nil
+    if chord.events.release == nil { chords.remove(at: index) }
+    if chords.isEmpty { nextCheck = nil }
     revision += 1
-    return use.events.hold.map { [TimedEvent(machine: use.machine, event: $0, time: due)] } ?? []
+    return Self.events(\.events.hold, of: [chord], at: due)
   }
 
   // MARK: The kernel
 
-  /// The keys that have uses and seem to be down, by device in the order of opening.
+  /// The keys that have active chords and seem to be down, by device in the order of opening.
   var keysDown: [(device: DeviceID, keys: [KeyCode])] {
     var down: [DeviceKey] = []
-    for use in uses where !use.isReleased && !down.contains(use.key) { down.append(use.key) }
+    for chord in chords where !chord.isReleased && !down.contains(chord.key) {
+      down.append(chord.key)
+    }
     return Dictionary(grouping: down, by: \.device).sorted { $0.key < $1.key }
       .map { ($0.key, $0.value.map(\.code)) }
   }
 
   /// Notes that the kernel was asked about ``keysDown`` at `time`.
   mutating func noteCheck(at time: Time) {
-    nextCheck = uses.isEmpty ? nil : Self.checkTime(after: time)
+    nextCheck = chords.isEmpty ? nil : Self.checkTime(after: time)
   }
 
   private static func checkTime(after time: Time) -> Time {
@@ -222,7 +225,7 @@ struct OpenUses: Sendable {
   /// Takes over the releases that the previous daemon awaited.
   mutating func inherit(_ releases: [AwaitedRelease]) { inherited = releases }
 
-  /// Opens uses for the inherited releases of `held`, the keys that were down when `device` was
+  /// Begins chords for the inherited releases of `held`, the keys that were down when `device` was
   /// opened. Each release belongs to the first device that holds its key. Taps and holds do not
   /// outlast a daemon.
   ///
@@ -234,14 +237,13 @@ struct OpenUses: Sendable {
     var adopted: [DeviceKey] = []
     for code in held {
       while let index = inherited.firstIndex(where: { $0.key == code }) {
-        guard let (machine, event) = settings.event(inherited.remove(at: index)) else { continue }
-        var release = ChordEvents()
-        _ = release.bind(.release, to: event)
+        let release = inherited.remove(at: index)
+        guard let (machineIndex, event) = settings.event(release) else { continue }
+        var events = ChordEvents()
+        _ = events.bind(.release, to: event)
+        let bound = MachineEvents(machineIndex: machineIndex, events: events)
         adopted.append(DeviceKey(device, code))
-        uses.append(
-          OpenUse(
-            MachineEvents(machine: machine, events: release), DeviceKey(device, code), pressed: nil)
-        )
+        chords.append(ActiveChord(bound, DeviceKey(device, code), pressed: nil))
         // The kernel is asked at the end of this batch.
         nextCheck = Time(microseconds: .min)
       }
@@ -257,15 +259,15 @@ struct OpenUses: Sendable {
     revision += 1
     defer { inherited = [] }
     return inherited.compactMap(settings.event)
-      .map { TimedEvent(machine: $0.machine, event: $0.event, time: time) }
+      .map { TimedEvent(machineIndex: $0, event: $1, time: time) }
   }
 }
 
 extension Settings {
-  /// The event of an awaited release; `nil` if these settings lack the machine or the event.
-  fileprivate func event(_ awaited: AwaitedRelease) -> (machine: Int, event: StateTable.Event)? {
-    machines.firstIndex { $0.name == awaited.machine }.flatMap { machine in
-      machines[machine].table.event(named: awaited.event).map { (machine, $0) }
+  /// The index of the machine and the event of an awaited release; `nil` if the settings lack one.
+  fileprivate func event(_ awaited: AwaitedRelease) -> (Int, CompiledTable.Event)? {
+    machines.firstIndex { $0.name == awaited.machine }.flatMap { index in
+      machines[index].table.event(named: awaited.event).map { (index, $0) }
     }
   }
 }

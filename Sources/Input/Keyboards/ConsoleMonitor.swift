@@ -3,16 +3,16 @@ import System
 
 /// Tells when another virtual terminal comes to the front. Each terminal has its own Caps Lock. The
 /// kernel switches the LEDs at once, but a keyboard reports this only with its next event.
-final class ConsoleWatch {
+final class ConsoleMonitor {
   /// A file with the name of the terminal in front.
-  private let active: FileDescriptor
+  private let activeFile: FileDescriptor
   private var source: EventSource?
 
   /// Calls `switched` from the loop after each switch. Throws if there are no virtual terminals.
   init(_ loop: EventLoop, switched: @escaping () -> Void) throws(SystemError) {
-    active = try FileDescriptor.opening("/sys/class/tty/tty0/active")
+    activeFile = try FileDescriptor.opening("/sys/class/tty/tty0/active")
     readName()
-    source = try loop.addIO(active.number, .exceptional) { [unowned self] _ in
+    source = try loop.addIO(activeFile.number, .exceptional) { [unowned self] _ in
       readName()
       switched()
     }
@@ -21,7 +21,7 @@ final class ConsoleWatch {
   /// The kernel reports the next switch only after the name has been read.
   private func readName() {
     withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) {
-      _ = pread(active.number, $0.baseAddress, $0.count, 0)
+      _ = pread(activeFile.number, $0.baseAddress, $0.count, 0)
     }
   }
 }

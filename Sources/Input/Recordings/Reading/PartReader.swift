@@ -3,7 +3,7 @@ import System
 import Terminal
 
 /// Splits a file into lines, or into records of one size, in constant memory.
-struct InputReader: ~Copyable {
+struct PartReader: ~Copyable {
   /// The maximum length of a line, in bytes. The recording tools write far shorter lines.
   static let maxLineBytes = 65536
 

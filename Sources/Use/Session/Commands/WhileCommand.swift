@@ -8,7 +8,7 @@ public import Terminal
 ///
 /// ``CommandRules`` decide; this follows the states, reads signals, and starts and ends the
 /// command, which runs in a ``CommandUnit``.
-public final class StateCommand {
+public final class WhileCommand {
   /// How this program ends.
   public enum End: Hashable, Sendable {
     /// With the outcome of the command, which ran once.
@@ -26,7 +26,7 @@ public final class StateCommand {
   /// not pass it on to the shell.
   private let terminal: SilentTerminal?
   private let explain: (ClientError) -> TerminalText
-  private let isAnew: Bool
+  private let requiresEntry: Bool
 
   private let mainLoop: MainLoop<End>
   private weak var follower: StatesFollower?
@@ -46,26 +46,26 @@ public final class StateCommand {
   ///
   /// - Parameters:
   ///   - command: the program and its arguments; at least the program.
-  ///   - isOnce: whether the command runs a single time, and then
+  ///   - runsOnce: whether the command runs a single time, and then
   ///     ``runUntilEnd(grace:anySession:mayWait:)`` returns.
-  ///   - isAnew: whether a state counts only if it is entered while the daemon is connected, the
-  ///     session in front and the computer awake.
+  ///   - requiresEntry: whether a state counts only if it is entered while the daemon is connected,
+  ///     the session in front and the computer awake.
   ///   - notify: receives the messages for the user about problems.
   ///   - progress: receives the messages about what the command waits for, its start and its end.
   ///   - terminal: silent while this program runs.
   ///   - explain: says why there is no daemon, and what the user can do.
   public init(
-    _ command: [String], while conditions: StateConditions, of directory: String, isOnce: Bool,
-    isAnew: Bool, on terminal: SilentTerminal?, notify: @escaping (TerminalText) -> Void,
+    _ command: [String], while conditions: StateConditions, of directory: String, runsOnce: Bool,
+    requiresEntry: Bool, on terminal: SilentTerminal?, notify: @escaping (TerminalText) -> Void,
     progress: @escaping (TerminalText) -> Void,
     explain: @escaping (ClientError) -> TerminalText
   ) throws(SystemError) {
     mainLoop = try MainLoop()
     (self.command, self.conditions, self.directory) = (command, conditions, directory)
     (self.terminal, self.notify, self.progress) = (terminal, notify, progress)
-    (self.explain, self.isAnew) = (explain, isAnew)
-    held = HeldConditions(conditions, isAnew: isAnew)
-    machine = StateMachine(CommandRules(isOnce: isOnce))
+    (self.explain, self.requiresEntry) = (explain, requiresEntry)
+    held = HeldConditions(conditions, requiresEntry: requiresEntry)
+    machine = StateMachine(CommandRules(runsOnce: runsOnce))
   }
 
   /// Runs the command whenever the conditions hold, until a signal comes, or a command that runs
@@ -82,11 +82,11 @@ public final class StateCommand {
     let loop = mainLoop.loop
     // Made before the unit: making the unit may move this process out of its session.
     let follower = try StatesFollower(
-      directory, checking: conditions, on: loop, anySession: anySession, followsSleep: isAnew,
-      mayWait: mayWait
+      directory, checking: conditions, on: loop, anySession: anySession,
+      followsSleep: requiresEntry, mayWait: mayWait
     ) { [self] update in
       switch update {
-      case .success(let update): take(update)
+      case .success(let update): handle(update)
       case .failure(let error): quit(.failure(error))
       }
     }
@@ -102,7 +102,7 @@ public final class StateCommand {
       [self] in ended($0)
     }
     self.contained = contained
-    liveness = try Liveness(of: directory, on: loop) { [self] _ in take(.left) }
+    liveness = try Liveness(of: directory, on: loop) { [self] _ in handle(.left) }
     unitSources = try unit.watch(on: loop) { [self] in
       unitSources = []
       quit(.failure($0))
@@ -115,10 +115,10 @@ public final class StateCommand {
 
   // MARK: - What happens
 
-  private func take(_ update: StatesUpdate) {
-    let event = held.take(update)
+  private func handle(_ update: StatesUpdate) {
+    let event = held.handle(update)
     report(update)
-    if let event { take(event) }
+    if let event { handle(event) }
   }
 
   /// Says at the start what the command waits for.
@@ -128,7 +128,7 @@ public final class StateCommand {
     switch update {
     case .states where held.startReason != nil: break
     case .states:
-      let entered = isAnew ? " to be entered" : ""
+      let entered = requiresEntry ? " to be entered" : ""
       progress("waiting for \(conditions.text)\(entered); Ctrl+C ends it")
     case .unknown(let reason):
       let text = if case .noDaemon(let error) = reason { explain(error) } else { reason.text }
@@ -139,7 +139,7 @@ public final class StateCommand {
   private func handle(_ signal: Int32) {
     if signal == SIGTSTP {
       isToStop = true
-      take(.left)
+      handle(.left)
       stopIfWanted()
     } else {
       quit(.success(.signal(signal)), by: signal)
@@ -149,19 +149,19 @@ public final class StateCommand {
   /// Ends this program after the command. The command gets this signal.
   private func quit(_ end: Result<End, any Error>, by signal: Int32 = SIGTERM) {
     self.end = self.end ?? end
-    take(.quit, endingBy: signal)
+    handle(.quit, endingBy: signal)
   }
 
   private func ended(_ outcome: CommandOutcome) {
     if case .ended = outcome { progress("\(command.first ?? "") ended") }
-    if machine.rules.isOnce { end = end ?? .success(.command(outcome)) }
-    take(.ended)
+    if machine.rules.runsOnce { end = end ?? .success(.command(outcome)) }
+    handle(.ended)
   }
 
   // MARK: - What is done
 
-  private func take(_ event: CommandRules.Event, endingBy signal: Int32 = SIGTERM) {
-    guard let transition = machine.take(event) else {
+  private func handle(_ event: CommandRules.Event, endingBy signal: Int32 = SIGTERM) {
+    guard let transition = machine.send(event) else {
       // A second signal is passed on, too.
       if event == .quit { contained?.end(by: signal) }
       return
