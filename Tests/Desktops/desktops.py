@@ -46,11 +46,14 @@ _OVERVIEW = "org.gnome.Shell OverviewActive"
 # The desktop's own settings of PipeWire load no library that has a tone.
 _MICROPHONE = f"context.spa-libs = {{ audiotestsrc = audiotestsrc/libspa-audiotestsrc }}\n{MICROPHONE}"
 
-# What a person may have set, of which the tests do not tell: it takes time, or comes at any time.
+# What a person may have set, of which the tests do not tell: it takes time, or comes at any time. A key is not
+# repeated: on a busy host its release may come late.
 _GNOME_SETTINGS = """\
 [org/gnome/desktop/interface]
 enable-animations=false
 cursor-blink=false
+[org/gnome/desktop/peripherals/keyboard]
+repeat=false
 [org/gnome/desktop/session]
 idle-delay=uint32 0
 [org/gnome/shell]
@@ -76,6 +79,7 @@ set -e
 mkdir -p /etc/sddm.conf.d
 printf '[Autologin]\\nUser={USER}\\nSession=plasma\\n' >/etc/sddm.conf.d/test.conf
 printf '[General]\\nGreeterEnvironment=QT_QUICK_BACKEND=software\\n' >>/etc/sddm.conf.d/test.conf
+printf '[Keyboard]\\nKeyRepeat=nothing\\n' >/etc/xdg/kcminputrc
 systemctl start sddm
 """
 
@@ -86,12 +90,18 @@ rm /etc/xdg/autostart/xfce4-screensaver.desktop
 mkdir -p /etc/lightdm/lightdm.conf.d
 printf '[Seat:*]\\nautologin-user={USER}\\nuser-session=xfce\\ngreeter-hide-users=false\\n' \\
   >/etc/lightdm/lightdm.conf.d/test.conf
+cat >/etc/xdg/xfce4/xfconf/xfce-perchannel-xml/keyboards.xml <<'EOF'
+<channel name="keyboards" version="1.0">
+  <property name="Default" type="empty"><property name="KeyRepeat" type="bool" value="false"/></property>
+</channel>
+EOF
 systemctl start lightdm
 """
 
 # labwc alone, with a bar that has a tray. The guest has no graphics card that OpenGL could use.
 _LABWC = """\
-mkdir -p ~/.config/waybar
+mkdir -p ~/.config/waybar ~/.config/labwc
+echo '<labwc_config><keyboard><repeatRate>0</repeatRate></keyboard></labwc_config>' >~/.config/labwc/rc.xml
 echo '{ "modules-right": ["tray"] }' >~/.config/waybar/config
 XDG_SESSION_TYPE=wayland XDG_CURRENT_DESKTOP=labwc WLR_RENDERER=pixman exec labwc --startup waybar
 """
