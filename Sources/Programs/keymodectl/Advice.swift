@@ -80,5 +80,5 @@ private var isMasked: Bool {
 func tellOfWaiting(_ error: ClientError, _ outlook: TerminalText = "waiting for it") {
   let isForPeople = isatty(STDERR_FILENO) == 1
   let line = TerminalText(verbatim: String(error.description.map { $0 == "\n" ? " " : $0 }))
-  complain(isForPeople ? "\(explained(error));\n\(outlook)" : "\(line); \(outlook)")
+  printToStandardError(isForPeople ? "\(explained(error));\n\(outlook)" : "\(line); \(outlook)")
 }

@@ -111,7 +111,7 @@ private struct Doctor {
         // The daemon would not report a press before the first states.
         guard case .states = update, !hasAsked else { return }
         hasAsked = true
-        complain("press Shift, and release it, within 10 seconds")
+        printToStandardError("press Shift, and release it, within 10 seconds")
       }
     }
     let expiry = try mainLoop.loop.call(after: .seconds(10)) { mainLoop.end(false) }

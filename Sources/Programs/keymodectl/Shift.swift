@@ -25,7 +25,7 @@ func shift(_ invocation: Invocation) throws -> Int32 {
     name: VirtualShift.name)
   let command = try ShiftCommand(
     on: keyboard, hasCapsLock: hasCapsLock, oneShot: isOneShot ? .microseconds(maxHold) : nil,
-    of: invocation.daemon.directory, memory: memory, report: { complain($0) })
+    of: invocation.daemon.directory, memory: memory, report: { printToStandardError($0) })
   let signal = try command.serve(anySession: invocation.anySession, explain: explained)
   Signals.applyDefaultAction(of: signal)
   return 128 + signal

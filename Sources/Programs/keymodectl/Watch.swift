@@ -67,7 +67,7 @@ private func checkIsKnown(_ machine: MachineName, _ arguments: Arguments) throws
   guard nearest(to: machine.rawValue, among: known) == nil else {
     throw UsageError(unknown: machine, among: known)
   }
-  complain(
+  printToStandardError(
     "keymoded has no machine '\(machine)', but \(listed(known));\nwaiting for a configuration that has it"
   )
 }

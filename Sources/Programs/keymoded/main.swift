@@ -103,17 +103,17 @@ reserveStandardStreams()
 do {
   try run()
 } catch let error as UsageError {
-  complain(error)
+  printUsageError(error)
   exit(ExitStatus.usage)
 } catch let errors as ConfigurationErrors {
-  complain(errors, isLocated: errors.errors.first?.mark != nil)
+  printToStandardError(errors, isLocated: errors.errors.first?.mark != nil)
   exit(ExitStatus.badInput)
 } catch let error as RecordingError {
-  complain(error, isLocated: error.line != nil)
+  printToStandardError(error, isLocated: error.line != nil)
   exit(ExitStatus.badInput)
 } catch  where Output.hasNoReader(error) {
   exit(ExitStatus.done)
 } catch {
-  complain("\(error)")
+  printToStandardError("\(error)")
   exit(ExitStatus.failed)
 }

@@ -98,7 +98,7 @@ public final class StatesFollower {
         switch answer {
         case .success(let machines):
           for machine in try conditions.check(machines) {
-            complain(
+            printToStandardError(
               "keymoded has no machine '\(machine)'; waiting for a configuration that has it")
           }
           (unchecked, question) = (nil, nil)
