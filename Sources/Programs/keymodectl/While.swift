@@ -18,7 +18,7 @@ func runWhile(_ invocation: Invocation) throws -> Int32 {
   }
   let grace = try arguments["--grace"].map(microseconds).map(Duration.microseconds)
   let isQuiet = arguments.has("--quiet") || isatty(STDERR_FILENO) == 0
-  let runner = try StateCommand(
+  let runner = try WhileCommand(
     command, while: conditions, of: invocation.daemon.directory, runsOnce: arguments.has("--once"),
     requiresEntry: arguments.has("--anew"), on: .ofThisProgram(), notify: printToStandardError,
     progress: { if !isQuiet { printToStandardError($0) } }, explain: explained)

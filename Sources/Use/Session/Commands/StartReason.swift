@@ -47,7 +47,7 @@ struct HeldConditions {
   }
 
   /// Handles an update, and returns the event that the update causes, if any.
-  mutating func handle(_ update: StatesUpdate) -> CommandRules.Event? {
+  mutating func handle(_ update: StatesUpdate) -> WhileCommandRules.Event? {
     switch update {
     case .states(_, let change?): changed.insert(change.machine)
     case .states, .unknown: changed = []

@@ -6,9 +6,9 @@ public import Terminal
 
 /// A command that runs while states last: `keymodectl while`.
 ///
-/// ``CommandRules`` decide; this follows the states, reads signals, and starts and ends the
+/// ``WhileCommandRules`` decide; this follows the states, reads signals, and starts and ends the
 /// command, which runs in a ``CommandUnit``.
-public final class StateCommand {
+public final class WhileCommand {
   /// How this program ends.
   public enum End: Hashable, Sendable {
     /// With the outcome of the command, which ran once.
@@ -35,7 +35,7 @@ public final class StateCommand {
   private var unitSources: [EventSource] = []
 
   private var held: HeldConditions
-  private var machine: StateMachine<CommandRules>
+  private var machine: StateMachine<WhileCommandRules>
   /// How this program ends once the command has ended; `nil` while the program is to go on.
   private var end: Result<End, any Error>?
   private var hasReported = false
@@ -65,7 +65,7 @@ public final class StateCommand {
     (self.terminal, self.notify, self.progress) = (terminal, notify, progress)
     (self.explain, self.requiresEntry) = (explain, requiresEntry)
     held = HeldConditions(conditions, requiresEntry: requiresEntry)
-    machine = StateMachine(CommandRules(runsOnce: runsOnce))
+    machine = StateMachine(WhileCommandRules(runsOnce: runsOnce))
   }
 
   /// Runs the command whenever the conditions hold, until a signal comes, or a command that runs
@@ -160,7 +160,7 @@ public final class StateCommand {
 
   // MARK: - What is done
 
-  private func handle(_ event: CommandRules.Event, endingBy signal: Int32 = SIGTERM) {
+  private func handle(_ event: WhileCommandRules.Event, endingBy signal: Int32 = SIGTERM) {
     guard let transition = machine.handle(event) else {
       // A second signal is passed on, too.
       if event == .quit { contained?.end(by: signal) }

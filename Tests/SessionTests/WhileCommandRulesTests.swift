@@ -16,9 +16,9 @@ private func states(_ shift: String, _ keyboard: String, shiftSince: Int64? = ni
 }
 
 @Suite("Session: rules of a command")
-struct CommandRulesTests {
-  typealias State = CommandRules.State
-  typealias Action = CommandRules.Action
+struct WhileCommandRulesTests {
+  typealias State = WhileCommandRules.State
+  typealias Action = WhileCommandRules.Action
 
   /// Each state; and for each event (entered, left, ended, quit) the next state with its action,
   /// `nil` where it is ignored.
@@ -45,9 +45,9 @@ struct CommandRulesTests {
 
   @Test("each state does with each event what the table says", arguments: [false, true])
   func transitions(_ runsOnce: Bool) {
-    let rules = CommandRules(runsOnce: runsOnce)
+    let rules = WhileCommandRules(runsOnce: runsOnce)
     for (state, row) in runsOnce ? Self.onceTable : Self.table {
-      for (event, expected) in zip(CommandRules.Event.allCases, row) {
+      for (event, expected) in zip(WhileCommandRules.Event.allCases, row) {
         let next = rules.next(state, on: event)
         #expect(next == expected?.0, "\(state), \(event)")
         #expect(
