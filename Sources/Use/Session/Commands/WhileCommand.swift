@@ -95,7 +95,7 @@ public final class WhileCommand {
     ServiceManager.notify("READY=1")
     let unit = try CommandUnit(grace: grace)
     let handled = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP].filter { !Signals.isIgnored($0) }
-    var signals = try loop.addSignals(handled) { [self] in handle($0) }
+    var signals = try loop.addSignals(handled) { [self] in handleSignal($0) }
     // A shell's `fg` may have brought this program from the background.
     signals += try loop.addSignals([SIGCONT]) { [self] _ in terminal?.enter() }
     let contained = try ContainedCommand(command, in: unit, grace: grace, on: loop) {
@@ -136,7 +136,7 @@ public final class WhileCommand {
     }
   }
 
-  private func handle(_ signal: Int32) {
+  private func handleSignal(_ signal: Int32) {
     if signal == SIGTSTP {
       isToStop = true
       handle(.left)
@@ -167,7 +167,7 @@ public final class WhileCommand {
       return
     }
     if machine.state == .waiting { liveness?.end() }
-    follower?.setDelaysSleep(machine.state != .waiting)
+    follower?.delaysSleep = machine.state != .waiting
     switch machine.rules.action(from: transition.from, to: transition.to) {
     case .start: start()
     case .end: contained?.end(by: signal)
