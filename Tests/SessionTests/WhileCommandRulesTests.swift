@@ -82,16 +82,16 @@ struct HeldConditionsTests {
   @Test("conditions begin once and cease once, whatever happens in between")
   func edges() {
     var held = HeldConditions(conditions)
-    #expect(held.handle(.states(CountedStates(states("off", "a")), change: nil)) == nil)
+    #expect(held.handle(.states(EffectiveStates(states("off", "a")), change: nil)) == nil)
     let on = states("on", "a", shiftSince: 50)
     let entering = StartReason(on, by: change, else: .keyboard)
-    #expect(held.handle(.states(CountedStates(on), change: change)) == .entered)
-    #expect(held.handle(.states(CountedStates(states("capsLock", "a")), change: change)) == nil)
-    #expect(held.handle(.states(CountedStates(states("on", "a")), change: nil)) == nil)
+    #expect(held.handle(.states(EffectiveStates(on), change: change)) == .entered)
+    #expect(held.handle(.states(EffectiveStates(states("capsLock", "a")), change: change)) == nil)
+    #expect(held.handle(.states(EffectiveStates(states("on", "a")), change: nil)) == nil)
     #expect(held.startReason == entering)
-    #expect(held.handle(.states(CountedStates(states("on", "b")), change: change)) == .left)
+    #expect(held.handle(.states(EffectiveStates(states("on", "b")), change: change)) == .left)
     #expect(held.startReason == nil)
-    #expect(held.handle(.states(CountedStates(states("off", "b")), change: change)) == nil)
+    #expect(held.handle(.states(EffectiveStates(states("off", "b")), change: change)) == nil)
   }
 
   @Test(
@@ -100,19 +100,19 @@ struct HeldConditionsTests {
   func unknown(_ reason: StatesUpdate.Reason) {
     var held = HeldConditions(conditions)
     #expect(held.handle(.unknown(reason)) == nil)
-    _ = held.handle(.states(CountedStates(states("on", "a")), change: nil))
+    _ = held.handle(.states(EffectiveStates(states("on", "a")), change: nil))
     #expect(held.handle(.unknown(reason)) == .left)
     #expect(held.handle(.unknown(reason)) == nil)
-    #expect(held.handle(.states(CountedStates(states("on", "a")), change: nil)) == .entered)
+    #expect(held.handle(.states(EffectiveStates(states("on", "a")), change: nil)) == .entered)
     #expect(held.startReason == StartReason(states("on", "a"), by: nil, else: .keyboard))
   }
 
   @Test("a state that counts as left holds nothing")
   func elsewhere() {
     var held = HeldConditions(conditions)
-    let counted = CountedStates(states("on", "a"), enteredElsewhere: [.keyboard])
-    #expect(held.handle(.states(counted, change: nil)) == nil)
-    #expect(held.handle(.states(CountedStates(states("on", "a")), change: change)) != nil)
+    let effective = EffectiveStates(states("on", "a"), enteredElsewhere: [.keyboard])
+    #expect(held.handle(.states(effective, change: nil)) == nil)
+    #expect(held.handle(.states(EffectiveStates(states("on", "a")), change: change)) != nil)
   }
 
   @Test("the environment tells of the change, or of the machine that was named first")

@@ -53,7 +53,7 @@ struct HeldConditions {
     case .states, .unknown: changed = []
     }
     switch update {
-    case .states(let states, let change) where conditions.hold({ countedState($0, in: states) }):
+    case .states(let states, let change) where conditions.hold({ effectiveState($0, in: states) }):
       guard startReason == nil else { return nil }
       startReason = StartReason(states.states, by: change, else: conditions.firstMachine)
       return .entered
@@ -65,7 +65,7 @@ struct HeldConditions {
   }
 
   /// The state of a machine; `nil` if it does not count.
-  private func countedState(_ machine: MachineName, in states: CountedStates) -> String? {
+  private func effectiveState(_ machine: MachineName, in states: EffectiveStates) -> String? {
     requiresEntry && !changed.contains(machine) ? nil : states[machine]
   }
 }
