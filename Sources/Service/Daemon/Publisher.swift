@@ -42,7 +42,7 @@ final class Publisher {
 
   // Unchecked for speed: see `EventLoop`.
   /// The subscribers in the order of their subscription. They are sent each change in this order.
-  @exclusivity(unchecked) private var subscribers: [Session] = []
+  @exclusivity(unchecked) private var subscribers: [ClientSession] = []
 
   /// How often a client was told that it had missed changes.
   private(set) var missed = 0
@@ -63,13 +63,13 @@ final class Publisher {
   // MARK: Subscribers
 
   /// Makes a session a subscriber at this position.
-  func add(_ session: Session, from position: SubscriberPosition) {
+  func add(_ session: ClientSession, from position: SubscriberPosition) {
     session.stream(from: position)
     subscribers.append(session)
   }
 
   /// Removes a session, if it is a subscriber.
-  func remove(_ session: Session) { subscribers.removeAll { $0 === session } }
+  func remove(_ session: ClientSession) { subscribers.removeAll { $0 === session } }
 
   /// Sends all subscribers the changes that they have not been sent.
   func publish() {
@@ -83,7 +83,7 @@ final class Publisher {
   }
 
   /// Sends a subscriber the changes that it has not been sent, until its socket is full.
-  func publish(to session: Session) {
+  func publish(to session: ClientSession) {
     while var position = session.awaitedPosition {
       guard let bytes = next(for: &position) else {
         // The position may have skipped changes of other machines.

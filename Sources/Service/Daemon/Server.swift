@@ -25,7 +25,7 @@ final class Server {
   private let methods: ControllerMethods
   private let publisher: Publisher
   private var listeners: [(socket: ListeningSocket, source: EventSource)] = []
-  private var sessions: [Session] = []
+  private var sessions: [ClientSession] = []
   /// The most clients at once since memory was last released.
   private var peakSessions = 0
   private var retryTimer: EventSource?
@@ -63,7 +63,7 @@ final class Server {
   /// Handles the events of a session's socket, and answers the session's calls.
   ///
   /// - Parameter limit: stops once the answered calls have this many bytes; answers at least one.
-  private func serve(_ session: Session, _ events: IOEvents, upTo limit: Int = bytesPerTurn) {
+  private func serve(_ session: ClientSession, _ events: IOEvents, upTo limit: Int = bytesPerTurn) {
     preferNewClients()
     session.handle(events)
     var bytes = 0
@@ -85,13 +85,13 @@ final class Server {
 
   /// Sends the new changes if the session is a subscriber, updates what the session waits for, and
   /// removes the session if it is closed.
-  private func finishTurn(of session: Session) {
+  private func finishTurn(of session: ClientSession) {
     publisher.publish(to: session)
     session.updateAwaitedEvents()
     if session.isClosed { removeSessions { $0 === session } }
   }
 
-  private func answer(_ call: Call, _ session: Session) {
+  private func answer(_ call: Call, _ session: ClientSession) {
     let answer = methods.answer(call, access: session.access, clients: sessions.count)
     if case .hangUp = answer {
       endReaders()
@@ -120,7 +120,7 @@ final class Server {
     }
   }
 
-  private func removeSessions(where isMeant: (Session) -> Bool) {
+  private func removeSessions(where isMeant: (ClientSession) -> Bool) {
     for session in sessions where isMeant(session) { publisher.remove(session) }
     sessions.removeAll(where: isMeant)
     // The ended sessions have freed descriptors, which waiting clients can use.
@@ -157,7 +157,7 @@ final class Server {
     let limit = Self.maxSessions - (access == .control ? 0 : Self.reservedForControl)
     if sessions.count >= limit, access == .reading { endSilentReader() }
     guard sessions.count < limit else { return turnAway(number) }
-    let session = try? Session(descriptor, access: access, loop: loop) {
+    let session = try? ClientSession(descriptor, access: access, loop: loop) {
       [unowned self] session, events in serve(session, events)
     }
     guard let session else { return }

@@ -49,7 +49,7 @@ struct Transcript {
     while let end = rest.firstIndex(of: 0) {
       let message = Array(rest[..<end])
       rest = rest[(end + 1)...]
-      guard message.count <= Session.maxMessageBytes else { return checkEnd(answers) }
+      guard message.count <= ClientSession.maxMessageBytes else { return checkEnd(answers) }
       let call: Call
       do {
         call = try Call(parsing: message)
@@ -67,7 +67,7 @@ struct Transcript {
       check(answer, to: call)
       if answer.continues { return check(answer, answers, changes, latest) }
     }
-    if rest.count > Session.maxMessageBytes { return checkEnd(answers) }
+    if rest.count > ClientSession.maxMessageBytes { return checkEnd(answers) }
     require(answers.isEmpty, "a reply to nothing")
     require(isClosed == hasEnded, "the connection ends, or does not, without a reason")
   }

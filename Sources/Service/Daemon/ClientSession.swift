@@ -16,7 +16,7 @@ import Wire
 /// For a client that does not read, a session keeps at most one message, or one part of a message
 /// with many changes. The next call waits until the previous reply has been sent: a client that
 /// calls without reading fills only its own socket.
-final class Session {
+final class ClientSession {
   /// What the session is doing.
   private enum Activity {
     /// Answers calls as they arrive.
@@ -52,7 +52,7 @@ final class Session {
   /// - Throws: if the loop refuses the descriptor.
   init(
     _ descriptor: consuming FileDescriptor, access: Access, loop: EventLoop,
-    ready: @escaping (Session, IOEvents) -> Void
+    ready: @escaping (ClientSession, IOEvents) -> Void
   ) throws(SystemError) {
     let number = descriptor.number
     self.descriptor = descriptor
@@ -118,7 +118,7 @@ final class Session {
 
 // MARK: - Messages
 
-extension Session {
+extension ClientSession {
   /// Removes and returns the next message, if the session is free to answer it. A message that is
   /// too long ends the session: Varlink has no error for it.
   func nextMessage() -> [UInt8]? {
@@ -152,7 +152,7 @@ extension Session {
 
 // MARK: - Replies
 
-extension Session {
+extension ClientSession {
   /// Sends a reply, and keeps the bytes that the socket has no room for. The caller makes sure
   /// that no earlier bytes are unsent.
   func send(_ message: [UInt8]) {
