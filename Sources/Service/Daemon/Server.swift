@@ -69,13 +69,13 @@ final class Server {
     var bytes = 0
     while bytes < limit, let message = session.nextMessage() {
       bytes += message.count
-      do throws(Call.Fault) {
+      do throws(Call.ParsingError) {
         answer(try Call(parsing: message), session)
       } catch {
         switch error {
         // Varlink has no error for a message that is not JSON.
         case .notJSON: session.close(with: nil)
-        case .member(let name):
+        case .invalidMember(let name):
           session.close(with: Reply(VarlinkError.invalidParameter(name)).message)
         }
       }
