@@ -40,7 +40,7 @@ package final class Subscription {
   private var absenceStart: SuspendingClock.Instant?
   /// Watches the folder of the sockets while this user may not use the socket: without permission,
   /// the socket itself cannot be watched. `nil` if the user may not read the folder either.
-  private var folderWatch: FolderWatch?
+  private var folderWatch: FolderWatchDescriptor?
   /// Whether this user lacked the permission at the last attempt.
   private var isDenied = false
   /// What the present call of ``advance()`` returns.
@@ -134,7 +134,7 @@ package final class Subscription {
   private func awaitPermission(_ error: ClientError) throws(ClientError) {
     if !isDenied { updates.append(.disconnected(error)) }
     (absenceStart, isDenied) = (absenceStart ?? .now, true)
-    if folderWatch == nil, let watch = try? FolderWatch(directory) {
+    if folderWatch == nil, let watch = try? FolderWatchDescriptor(directory) {
       folderWatch = watch
       // Tries once more: the permission may have come before the watch did.
       return try connect()

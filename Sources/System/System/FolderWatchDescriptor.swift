@@ -4,7 +4,7 @@ import Glibc
 /// A descriptor that becomes readable when files appear in a folder, when their permissions change,
 /// and when the folder is moved or removed. It is for programs without an event loop. See
 /// `inotify(7)`.
-public final class FolderWatch {
+public final class FolderWatchDescriptor {
   private let file: FileDescriptor
 
   /// The descriptor to wait on.
