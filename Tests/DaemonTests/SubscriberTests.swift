@@ -82,7 +82,7 @@ struct SubscriberTests {
     #expect(numbers(message) == Array(1...32))
     #expect(message["state"]?["sequence"] == 64)
     #expect(message["missed"] == 32)
-    #expect(service.methods().statistics(clients: 0).missed == 1)
+    #expect(service.callHandler().statistics(clients: 0).missed == 1)
     // The next message has all 33 later changes.
     bytes = try #require(service.publisher.next(for: &position))
     bytes += try #require(service.publisher.next(for: &position))
@@ -157,11 +157,11 @@ struct SubscriberTests {
 struct LongReplyTests {
   @Test("equal long replies share memory")
   func shared() throws {
-    let methods = TestService().methods()
+    let callHandler = TestService().callHandler()
     let interface = JSON.Member("interface", .string(ControllerInterface.name))
     let call = Call("org.varlink.service.GetInterfaceDescription", [interface])
     let replies = (0..<2).map { _ -> [UInt8] in
-      let answer = methods.answer(call, access: .reading, clients: 1)
+      let answer = callHandler.answer(call, access: .reading, clients: 1)
       return if case .reply(let bytes) = answer { bytes } else { [] }
     }
     #expect(replies[0].count > 4096)

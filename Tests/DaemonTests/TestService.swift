@@ -52,9 +52,9 @@ struct TestService {
     try service.apply(configuration)
   }
 
-  /// The methods of a daemon with this service.
-  func methods(sinceBoot: @escaping () -> Int64 = { 0 }) -> ControllerMethods {
-    ControllerMethods(service, ConfigurationFile(""), sinceBoot: sinceBoot)
+  /// Answers calls as a daemon with this service does.
+  func callHandler(sinceBoot: @escaping () -> Int64 = { 0 }) -> CallHandler {
+    CallHandler(service, ConfigurationFile(""), sinceBoot: sinceBoot)
   }
 
   /// The complete first reply to a new subscriber.

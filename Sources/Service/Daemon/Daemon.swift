@@ -59,7 +59,7 @@ public final class Daemon {
     service = ModeService(source: input, engine)
     // Sets the LEDs before any keyboard is followed, so that each shows the states at once.
     service.show(configuration.leds)
-    server = try Server(loop, ControllerMethods(service, file), service.publisher)
+    server = try Server(loop, CallHandler(service, file), service.publisher)
   }
 
   /// Serves until SIGTERM or SIGINT.

@@ -22,7 +22,7 @@ final class Server {
   private static let connectionsPerTurn = 8
 
   private let loop: EventLoop
-  private let methods: ControllerMethods
+  private let callHandler: CallHandler
   private let publisher: Publisher
   private var listeners: [(socket: ListeningSocket, source: EventSource)] = []
   private var sessions: [ClientSession] = []
@@ -31,10 +31,10 @@ final class Server {
   private var retryTimer: EventSource?
 
   init(
-    _ loop: EventLoop, _ methods: ControllerMethods, _ publisher: Publisher
+    _ loop: EventLoop, _ callHandler: CallHandler, _ publisher: Publisher
   ) throws(SystemError) {
     self.loop = loop
-    self.methods = methods
+    self.callHandler = callHandler
     self.publisher = publisher
     // Unowned, as in all handlers here: the server owns their sources, and outlives every call.
     retryTimer = try loop.addTimer { [unowned self] in resumeAccepting() }
@@ -92,10 +92,10 @@ final class Server {
   }
 
   private func answer(_ call: Call, _ session: ClientSession) {
-    let answer = methods.answer(call, access: session.access, clients: sessions.count)
+    let answer = callHandler.answer(call, access: session.access, clients: sessions.count)
     if case .hangUp = answer {
       endReaders()
-      methods.forgetChanges()
+      callHandler.forgetChanges()
     }
     guard !call.isOneway else { return }
     switch answer {

@@ -22,7 +22,7 @@ enum Answer {
 }
 
 /// Answers the calls of all interfaces of the daemon.
-final class ControllerMethods {
+final class CallHandler {
   private let service: ModeService
   private let configuration: ConfigurationFile
   private let sinceBoot: () -> Int64
