@@ -1,7 +1,7 @@
 import System
 
 /// Why a text is not a valid time.
-public enum DurationFault: Error {
+public enum DurationError: Error {
   /// The text is not a decimal number with a unit.
   case malformed
   /// The text is a number without a unit.
@@ -18,7 +18,7 @@ extension Duration {
   public init(
     written text: String,
     within range: ClosedRange<Duration> = Duration.zero...Duration.seconds(1 << 40)
-  ) throws(DurationFault) {
+  ) throws(DurationError) {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = text[number.endIndex...]
     guard let scale = Self.units.first(where: { $0.name == unit })?.size else {
