@@ -40,7 +40,7 @@ private final class StateWait {
     if let timeout = invocation.timeout {
       expiry = try mainLoop.loop.call(after: timeout) { [self] in expire() }
     }
-    return try mainLoop.untilEnd(keeping: follower)
+    return try mainLoop.runUntilEnd(keeping: follower)
   }
 
   private func handle(_ update: StatesUpdate) throws {

@@ -94,7 +94,7 @@ private func followUntilUnread(
   try follow()
   // The loop refuses a file, which has no reader. A hang-up is reported without being asked for.
   let reader = try? mainLoop.loop.addIO(STDOUT_FILENO, []) { _ in mainLoop.end(ExitStatus.done) }
-  return try mainLoop.untilEnd(keeping: daemon, reader)
+  return try mainLoop.runUntilEnd(keeping: daemon, reader)
 }
 
 /// Prints a line for the states and a line for each change, until the daemon ends. A program that

@@ -42,7 +42,7 @@ final class WatchScreen {
       mainLoop.perform { try handle(update.get()) }
     }
     defer { terminal.leave() }
-    return try mainLoop.untilEnd(keeping: signals, typed, daemon)
+    return try mainLoop.runUntilEnd(keeping: signals, typed, daemon)
   }
 
   private func handle(_ update: Update) throws {

@@ -84,7 +84,7 @@ public struct Client: Sendable {
     _ request: Request<Answer>, isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> Answer {
     let answer = try PendingAnswer(to: request, in: directory)
-    while try await untilReadable(answer.descriptor) {
+    while try await waitUntilReadable(answer.descriptor) {
       if let answer = try answer.advance() { return answer }
     }
     throw .cancelled

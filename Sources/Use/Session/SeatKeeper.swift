@@ -56,7 +56,7 @@ public final class SeatKeeper {
     takeSteps()
     ServiceManager.notify("READY=1")
     defer { (session, call) = (nil, nil) }
-    return try mainLoop.untilEnd(keeping: signals, folder)
+    return try mainLoop.runUntilEnd(keeping: signals, folder)
   }
 
   private func end(_ signal: Int32) {

@@ -83,7 +83,7 @@ public final class TargetKeeper {
       case .failure(let error): finish(.failure(error))
       }
     }
-    return try mainLoop.untilEnd(keeping: signals, follower)
+    return try mainLoop.runUntilEnd(keeping: signals, follower)
   }
 
   // MARK: - What should be active

@@ -110,7 +110,7 @@ public final class WhileCommand {
     defer { contained.kill() }
     terminal?.enter()
     defer { terminal?.leave() }
-    return try mainLoop.untilEnd(keeping: follower, signals)
+    return try mainLoop.runUntilEnd(keeping: follower, signals)
   }
 
   // MARK: - What happens

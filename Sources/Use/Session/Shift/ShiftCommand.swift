@@ -74,7 +74,7 @@ public final class ShiftCommand {
     }
     ServiceManager.notify("READY=1")
     defer { (timer, liveness, follower) = (nil, nil, nil) }
-    return try mainLoop.untilEnd(keeping: signals)
+    return try mainLoop.runUntilEnd(keeping: signals)
   }
 
   private func handle(_ update: StatesUpdate, _ explain: (ClientError) -> TerminalText) {
