@@ -135,7 +135,7 @@ private final class WatchedLines {
       if asJSON { try output.line(json: ["missed": count.map(JSON.integer) ?? .null] as JSON) }
     case .disconnected(let reason):
       guard !hasStates, request.waits(after: reason) else { throw reason }
-      tellOfWaiting(reason)
+      reportWaiting(after: reason)
     }
     try output.flush()
   }
@@ -148,7 +148,8 @@ private func printForStatusBar(_ request: WatchRequest, _ line: StatusLine) thro
     if case .disconnected(let reason) = update {
       guard request.mayWait else { throw reason }
       if !hasBegun {
-        tellOfWaiting(reason, request.waits(after: reason) ? "waiting for it" : "trying again")
+        let isWaiting = request.waits(after: reason)
+        reportWaiting(after: reason, isWaiting ? "waiting for it" : "trying again")
       }
     }
     hasBegun = true
