@@ -47,7 +47,7 @@ public final class SeatKeeper {
   public func keep() throws -> Int32 {
     let signals = try mainLoop.loop.addSignals([SIGHUP, SIGINT, SIGTERM]) { [self] in end($0) }
     let folder = try FolderMonitor(mainLoop.loop, path: directory) { [self] in takeSteps() }
-    session = try LoginSession(.ofSeat, on: mainLoop.loop) { [self] presence in
+    session = try LoginSession(.activeOfSeat, on: mainLoop.loop) { [self] presence in
       if presence == .inFront, session?.person == nil {
         report("there is no systemd-logind: only members of the socket's group may read the states")
       }

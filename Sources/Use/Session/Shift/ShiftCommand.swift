@@ -65,7 +65,8 @@ public final class ShiftCommand {
       act { typing.loseDaemon(at: $0) }
     }
     follower = try StatesFollower(
-      directory, of: [.shift, .caps], on: mainLoop.loop, anySession: anySession, session: .ofSeat
+      directory, of: [.shift, .caps], on: mainLoop.loop, anySession: anySession,
+      session: .activeOfSeat
     ) { [self] update in
       switch update {
       case .success(let update): handle(update, explain)
