@@ -19,7 +19,7 @@ func shift(_ invocation: Invocation) throws -> Int32 {
   guard (1...5_000_000).contains(maxHold) else {
     throw UsageError("'--at-most' takes a time of up to 5s")
   }
-  let memory = try ShiftMemory(in: environment("RUNTIME_DIRECTORY") ?? "/run/keymoded-shift")
+  let memory = try CapsLockMemory(in: environment("RUNTIME_DIRECTORY") ?? "/run/keymoded-shift")
   let keyboard = try VirtualKeyboard(
     bus: VirtualShift.bus, vendor: VirtualShift.vendor, product: VirtualShift.product,
     name: VirtualShift.name)
