@@ -40,7 +40,7 @@ private struct Picture {
     self.timeline = timeline
     axis = Axis(period: timeline.period, zero: timeline.zero)
     let lanes = timeline.lanes.map { [axis] lane in
-      (lane: lane, spans: lane.spans(mergingShorterThan: axis.grain, until: axis.end))
+      (lane: lane, spans: lane.spans(mergingShorterThan: axis.minSpan, until: axis.end))
     }
     for (lane, spans) in lanes {
       let title = lane.title.clipped(toWidth: Axis.left - Self.edge - 8, fontSize: Style.textSize)
@@ -49,7 +49,7 @@ private struct Picture {
       for span in spans.reversed() { drawSpan(span, of: lane) }
       height += Self.laneHeight + 8
     }
-    for press in Timeline.Press.allCases {
+    for press in Timeline.PressClass.allCases {
       drawRow(press.rawValue, timeline.presses[press] ?? [])
     }
     drawAxis()
