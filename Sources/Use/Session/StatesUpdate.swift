@@ -120,7 +120,7 @@ struct KnownStates {
     if !hasBeenInFront, let states {
       self.states = EffectiveStates(
         states.states,
-        enteredElsewhere: states.enteredElsewhere.union(elsewhereAtFirst(states.states)))
+        enteredElsewhere: states.enteredElsewhere.union(enteredElsewhereAtFirst(states.states)))
     }
     // If only the reason changes, the states still count as left.
     if case (.absent, .absent?) = (now, before) { return nil }
@@ -129,7 +129,7 @@ struct KnownStates {
 
   /// Notes the states, and which of the new states were entered elsewhere.
   private mutating func note(_ states: States) {
-    var elsewhere = self.states?.enteredElsewhere ?? elsewhereAtFirst(states)
+    var elsewhere = self.states?.enteredElsewhere ?? enteredElsewhereAtFirst(states)
     if let before = self.states?.states {
       for machine in states.machines
       where before[machine] != states[machine] || before.since(machine) != states.since(machine) {
@@ -145,7 +145,7 @@ struct KnownStates {
 
   /// The machines whose first known state counts as entered elsewhere. While the session is locked,
   /// these are all machines: keys on the lock screen may have entered their states.
-  private func elsewhereAtFirst(_ states: States) -> Set<MachineName> {
+  private func enteredElsewhereAtFirst(_ states: States) -> Set<MachineName> {
     presence == .absent(.locked) ? Set(states.machines) : []
   }
 
