@@ -154,10 +154,10 @@ struct ModeServiceTimeTests {
   func uptime() throws {
     let keyboards = FakeKeyboards()
     var clock: Int64 = 7
-    let handler = TestService(settings, keyboards).callHandler(sinceBoot: { clock })
+    let callHandler = TestService(settings, keyboards).callHandler(sinceBoot: { clock })
     keyboards.now = at(90_000)
     clock = 5_000_007
-    let statistics = handler.statistics(clients: 0)
+    let statistics = callHandler.statistics(clients: 0)
     #expect(statistics.started == Time(microseconds: 7))
     #expect(statistics.time == Time(microseconds: 5_000_007))
   }

@@ -157,11 +157,11 @@ struct SubscriberTests {
 struct LongReplyTests {
   @Test("equal long replies share memory")
   func shared() throws {
-    let handler = TestService().callHandler()
+    let callHandler = TestService().callHandler()
     let interface = JSON.Member("interface", .string(ControllerInterface.name))
     let call = Call("org.varlink.service.GetInterfaceDescription", [interface])
     let replies = (0..<2).map { _ -> [UInt8] in
-      let answer = handler.answer(call, access: .reading, clients: 1)
+      let answer = callHandler.answer(call, access: .reading, clients: 1)
       return if case .reply(let bytes) = answer { bytes } else { [] }
     }
     #expect(replies[0].count > 4096)

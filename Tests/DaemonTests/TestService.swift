@@ -52,7 +52,7 @@ struct TestService {
     try service.apply(configuration)
   }
 
-  /// The handler of a daemon with this service.
+  /// Answers calls as a daemon with this service does.
   func callHandler(sinceBoot: @escaping () -> Int64 = { 0 }) -> CallHandler {
     CallHandler(service, ConfigurationFile(""), sinceBoot: sinceBoot)
   }

@@ -34,7 +34,7 @@ private struct Typist {
     return change(isShift ? .shift : .keyboard, from, to, at: time)
   }
 
-  mutating func nextPress() -> Timeline.Press { Timeline.Press.allCases[Int(random.next() % 4)] }
+  mutating func nextPress() -> Timeline.PressClass { .allCases[Int(random.next() % 4)] }
 }
 
 @Suite("Timeline: many changes")
@@ -43,7 +43,7 @@ struct ManyTests {
   func many() throws {
     var timeline = timeline(from: 0)
     var typist = Typist(seed: 1, longestPause: 10_000_000)
-    var times: [Timeline.Press: [Int64]] = [:]
+    var times: [Timeline.PressClass: [Int64]] = [:]
     for _ in 0..<300_000 {
       typist.pause()
       let press = typist.nextPress()
@@ -57,7 +57,7 @@ struct ManyTests {
     #expect(picture.texts[1].text.hasSuffix(" s · 300000 changes · 300000 presses"))
     // Every press has a tick, and every tick a press, to the pixel.
     let axis = Axis(period: timeline.period, zero: 0)
-    for (press, path) in zip(Timeline.Press.allCases, picture.ticks) {
+    for (press, path) in zip(Timeline.PressClass.allCases, picture.ticks) {
       let pressed = Set(times[press, default: []].map { Int(axis.x($0)) })
       let ticked = Set(path.starts.map { Int($0) })
       #expect(pressed.allSatisfy { !ticked.isDisjoint(with: [$0 - 1, $0, $0 + 1]) })
@@ -83,12 +83,12 @@ struct ManyTests {
       entered[index].states.append((change.to, max(change.time.microseconds, last)))
     }
     let period = timeline.period
-    let grain = Axis(period: period, zero: 0).grain
+    let minSpan = Axis(period: period, zero: 0).minSpan
     for (machine, states) in entered {
       let lane = machine == .shift ? timeline.lanes[0] : timeline.lanes[1]
       let ends = states.dropFirst().map(\.time) + [period.upperBound]
       let stretches = zip(states, ends).map { (state: $0.name, start: $0.time, end: $1) }
-      let drawn = lane.spans(mergingShorterThan: grain, until: period.upperBound)
+      let drawn = lane.spans(mergingShorterThan: minSpan, until: period.upperBound)
       #expect(drawn.reduce(0) { $0 + $1.stateCount } == stretches.count)
       var place = 0
       for span in drawn {
@@ -97,7 +97,7 @@ struct ManyTests {
         if let state = span.state {
           #expect(covered.map(\.state) == [state])
         } else {
-          #expect(covered.count > 1 && covered.allSatisfy { $0.end - $0.start < grain })
+          #expect(covered.count > 1 && covered.allSatisfy { $0.end - $0.start < minSpan })
         }
         place += span.stateCount
       }

@@ -20,7 +20,7 @@ func timeline(from start: Int64, on clock: DisplayClock = DisplayClock()) -> Tim
 /// Changes and presses of all kinds from `start` to `start + 13 * scale`, in microseconds.
 func example(start: Int64 = 0, scale: Int64 = 1_000_000) -> Timeline {
   var timeline = timeline(from: start, on: DisplayClock(startingWith: at(start)))
-  let presses: [(Int64, Timeline.Press)] = [
+  let presses: [(Int64, Timeline.PressClass)] = [
     (1, .shift), (3, .character), (4, .shift), (5, .shift), (7, .bound), (8, .bound), (10, .bound),
     (10, .other), (12, .bound),
   ]

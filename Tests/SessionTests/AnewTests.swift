@@ -21,24 +21,24 @@ private enum Input {
   case absent(SessionPresence.Reason)
 }
 
-private let entered = CommandRules.Event.entered
-private let left = CommandRules.Event.left
+private let entered = WhileCommandRules.Event.entered
+private let left = WhileCommandRules.Event.left
 
 /// What happens, and what the conditions make of each input: with `--anew`, and without.
 private struct AnewCase: CustomTestStringConvertible {
   let testDescription: String
   let conditions: [String]
-  let steps: [(Input, CommandRules.Event?, CommandRules.Event?)]
+  let steps: [(Input, WhileCommandRules.Event?, WhileCommandRules.Event?)]
 
   init(
     _ name: String, of conditions: [String] = ["keyboard=talking,open,closing"],
-    _ steps: (Input, anew: CommandRules.Event?, otherwise: CommandRules.Event?)...
+    _ steps: (Input, anew: WhileCommandRules.Event?, otherwise: WhileCommandRules.Event?)...
   ) {
     (testDescription, self.conditions, self.steps) = (name, conditions, steps)
   }
 
   /// What each step makes.
-  func events(requiresEntry: Bool) throws -> [CommandRules.Event?] {
+  func events(requiresEntry: Bool) throws -> [WhileCommandRules.Event?] {
     var known = KnownStates(presence: .inFront)
     let conditions = try #require(try StateConditions(conditions))
     var held = HeldConditions(conditions, requiresEntry: requiresEntry)

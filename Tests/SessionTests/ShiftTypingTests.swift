@@ -51,7 +51,7 @@ private struct Driver {
       states = States(
         sequence: states.sequence, shift: shift, shiftSince: nil, keyboard: states.keyboard,
         keyboardSince: nil, locks: LockStates(caps: led))
-      return tell(.states(CountedStates(states), change: nil))
+      return tell(.states(EffectiveStates(states), change: nil))
     case .away: return tell(.unknown(.noDaemon(.connectionLost)))
     case .behind: return tell(.unknown(.sessionNotInFront(.inactive)))
     case .locked: return tell(.unknown(.sessionNotInFront(.locked)))
@@ -72,7 +72,7 @@ private struct Driver {
       keyboard: machine == .keyboard ? state : states.keyboard, keyboardSince: nil,
       locks: machine == .caps
         ? LockStates(caps: LockRules.State(rawValue: state) ?? .unknown) : states.locks)
-    return tell(.states(CountedStates(states), change: change))
+    return tell(.states(EffectiveStates(states), change: change))
   }
 
   private mutating func tell(_ update: StatesUpdate) -> [ShiftTyping.Action] {

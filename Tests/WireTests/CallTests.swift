@@ -42,13 +42,13 @@ struct CallTests {
       (#"{"method":"m","upgrade":true}"#, "upgrade"),
     ])
   func members(_ text: String, _ name: String) {
-    #expect(throws: CallError.member(name)) { try Call(parsing: Array(text.utf8)) }
+    #expect(throws: Call.ParsingError.invalidMember(name)) { try Call(parsing: Array(text.utf8)) }
   }
 
   @Test(
     "a message that is not a JSON object is refused", arguments: ["", "[]", "1", "{", #""method""#])
   func notJSON(_ text: String) {
-    #expect(throws: CallError.notJSON) { try Call(parsing: Array(text.utf8)) }
+    #expect(throws: Call.ParsingError.notJSON) { try Call(parsing: Array(text.utf8)) }
   }
 }
 

@@ -77,8 +77,8 @@ private var isMasked: Bool {
 
 /// Says that a command waits for a daemon. On a terminal, also says how to start one; elsewhere,
 /// writes one line, for the log of a script.
-func tellOfWaiting(_ error: ClientError, _ outlook: TerminalText = "waiting for it") {
+func reportWaiting(after error: ClientError, _ outlook: TerminalText = "waiting for it") {
   let isForPeople = isatty(STDERR_FILENO) == 1
   let line = TerminalText(verbatim: String(error.description.map { $0 == "\n" ? " " : $0 }))
-  complain(isForPeople ? "\(explained(error));\n\(outlook)" : "\(line); \(outlook)")
+  printToStandardError(isForPeople ? "\(explained(error));\n\(outlook)" : "\(line); \(outlook)")
 }

@@ -18,11 +18,12 @@ func devices(_ invocation: Invocation) throws -> Int32 {
   try output.flush()
   if devices.isEmpty, !asJSON {
     switch try invocation.daemon.ask(.statistics).unopened {
-    case nil: complain("keymoded follows no device, because it plays a recording")
+    case nil: printToStandardError("keymoded follows no device, because it plays a recording")
     case 0:
-      complain("keymoded follows no device: none is there, or its configuration excludes it")
+      printToStandardError(
+        "keymoded follows no device: none is there, or its configuration excludes it")
     case let count?:
-      complain(
+      printToStandardError(
         "keymoded follows no device: it cannot open \(count) that it should follow; its log says why"
       )
     }

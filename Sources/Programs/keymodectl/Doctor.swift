@@ -80,7 +80,7 @@ private struct Doctor {
     let mainLoop = try MainLoop<SessionPresence>()
     let session = try LoginSession(on: mainLoop.loop) { mainLoop.end($0) }
     let expiry = try mainLoop.loop.call(after: .seconds(5)) { mainLoop.end(.absent(.noAnswer)) }
-    switch try mainLoop.untilEnd(keeping: session, expiry) {
+    switch try mainLoop.runUntilEnd(keeping: session, expiry) {
     case .inFront: return (true, "in front, and not locked")
     case .absent(.locked): return (false, "locked:\n'loginctl unlock-session' unlocks it")
     case .absent(.noAnswer): return (false, "not known:\n'sudo systemctl restart systemd-logind'")
@@ -111,11 +111,11 @@ private struct Doctor {
         // The daemon would not report a press before the first states.
         guard case .states = update, !hasAsked else { return }
         hasAsked = true
-        complain("press Shift, and release it, within 10 seconds")
+        printToStandardError("press Shift, and release it, within 10 seconds")
       }
     }
     let expiry = try mainLoop.loop.call(after: .seconds(10)) { mainLoop.end(false) }
-    return try mainLoop.untilEnd(keeping: changes, expiry)
+    return try mainLoop.runUntilEnd(keeping: changes, expiry)
       ? (true, "it has arrived")
       : (false, "none has arrived:\n'sudo keymodectl keys' shows which keyboards can be read")
   }

@@ -33,7 +33,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
     let state = try daemon.ask(.state).states.state(of: machine)
     guard diagram.states.contains(state) else {
       let rules = file.map { "'\($0)'" } ?? "its own list of states"
-      complain("keymoded is in the state '\(state)', which is missing in \(rules)")
+      printToStandardError("keymoded is in the state '\(state)', which is missing in \(rules)")
       return ExitStatus.failed
     }
     diagram.current = state

@@ -19,11 +19,11 @@ func keys(_ invocation: Invocation) throws -> Int32 {
     selection, configuration.settings, on: .ofThisProgram(),
     show: { line throws(SystemError) in
       try writeAll(Array("\(line)\n".utf8), to: STDOUT_FILENO, "standard output")
-    }, notify: { complain($0) })
+    }, notify: { printToStandardError($0) })
   return try explainingPermission("keys") {
     // The daemon, if one runs, knows which modifiers and buttons have been held for a minute.
     for hold in (try? invocation.daemon.ask(.statistics))?.held ?? [] {
-      complain(KeyViewer.warning(of: hold))
+      printToStandardError(KeyViewer.warning(of: hold))
     }
     try viewer.run()
     return ExitStatus.done
@@ -39,7 +39,7 @@ func explainingPermission(_ command: TerminalText, _ body: () throws -> Int32) t
       "\(error):\nonly root and members of the group 'input' may read keyboards"
     // Root is refused only if it lacks capabilities, and sudo does not add any. The message does
     // not advise to join the group: every program of a member could read what is typed.
-    complain(
+    printToStandardError(
       geteuid() == 0 ? message : "\(message);\n'sudo keymodectl \(command)' reads them as root")
     return ExitStatus.permissionDenied
   }

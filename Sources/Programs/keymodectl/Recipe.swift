@@ -30,25 +30,25 @@ func recipe(_ invocation: Invocation) throws -> Int32 {
     let files = try ConfigurationText.withDropIns(at: arguments["--config"], if: file, had: text)
     _ = try Configuration(merging: files) { writeToStandardError("\($0)\n") }
   } catch {
-    complain("nothing was changed, because the configuration would be invalid:")
+    printToStandardError("nothing was changed, because the configuration would be invalid:")
     throw error
   }
   do throws(SystemError) {
     try replace(file, in: folder, by: text)
   } catch {
     guard error.code != ENOENT || !isRemoval else {
-      complain("the recipe '\(name)' is not installed: there is no '\(file)'")
+      printToStandardError("the recipe '\(name)' is not installed: there is no '\(file)'")
       return ExitStatus.failed
     }
     guard [EACCES, EPERM].contains(error.code), geteuid() != 0 else { throw error }
     let words = CommandLine.arguments.dropFirst().joined(separator: " ")
-    complain("\(error);\nonly root may change it: 'sudo keymodectl \(words)'")
+    printToStandardError("\(error);\nonly root may change it: 'sudo keymodectl \(words)'")
     return ExitStatus.permissionDenied
   }
   let shown = isRemoval ? "" : (key ?? recipe.key).map { ", with the key \($0)" } ?? ""
   try Output.print("\(isRemoval ? "removed" : "installed") '\(file)'\(shown)")
   guard arguments["--config"] == nil, access("/run/systemd/system", F_OK) == 0 else {
-    complain("a keymoded that runs reads it on SIGHUP")
+    printToStandardError("a keymoded that runs reads it on SIGHUP")
     return ExitStatus.done
   }
   // systemctl waits until a running service has read the file, and explains a failure.

@@ -11,7 +11,7 @@ func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   // A core dump would contain typed keys that the recording redacts.
   forbidMemoryDumps()
   return try explainingPermission("record") {
-    try Recorder(request, on: .ofThisProgram()) { complain($0) }.run()
+    try Recorder(request, on: .ofThisProgram()) { printToStandardError($0) }.run()
       ? ExitStatus.done : ExitStatus.failed
   }
 }

@@ -35,7 +35,7 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
       let files = try paths.map { try $0.get() }
       var recording = try Recording(
         opening: files, format: format, isLenient: arguments.has("--lenient")
-      ) { complain("\($0)") }
+      ) { printToStandardError("\($0)") }
       var replay = newReplay
       let file = isEach ? files.first : nil
       try print(&replay, of: &recording, file, asJSON: arguments.has("--json"), to: &output)
@@ -121,7 +121,7 @@ private func print(
     }
   } catch let error as RecordingError {
     try output.flush()
-    complain(ofSkipped: recording)
+    printSkippedErrors(of: recording)
     throw recording.explained(error)
   }
   let (states, time) = (replay.states, replay.time ?? Time(microseconds: 0))
@@ -136,8 +136,8 @@ private func print(
   }
   let unused = recording.unusedFiles
   if recording.skipped.count > 0 || !unused.isEmpty { try output.flush() }
-  complain(ofSkipped: recording)
-  for file in unused { complain("no event of a key or an LED was read from '\(file)'") }
+  printSkippedErrors(of: recording)
+  for file in unused { printToStandardError("no event of a key or an LED was read from '\(file)'") }
 }
 
 /// A change, and the name of its recording if `--each` is given.
@@ -154,10 +154,10 @@ private struct ReplayedChange: JSONWritable {
 }
 
 /// Says how many faults `--lenient` has skipped, and which was the first.
-private func complain(ofSkipped recording: borrowing Recording) {
+private func printSkippedErrors(of recording: borrowing Recording) {
   guard let first = recording.skipped.first else { return }
   let (count, fault) = (recording.skipped.count, recording.explained(first))
-  complain(
+  printToStandardError(
     count == 1
       ? "1 error skipped:\n\(fault)"
       : "\(count) errors skipped; the first is:\n\(fault)")

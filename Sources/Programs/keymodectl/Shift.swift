@@ -19,13 +19,13 @@ func shift(_ invocation: Invocation) throws -> Int32 {
   guard (1...5_000_000).contains(maxHold) else {
     throw UsageError("'--at-most' takes a time of up to 5s")
   }
-  let memory = try ShiftMemory(in: environment("RUNTIME_DIRECTORY") ?? "/run/keymoded-shift")
+  let memory = try CapsLockMemory(in: environment("RUNTIME_DIRECTORY") ?? "/run/keymoded-shift")
   let keyboard = try VirtualKeyboard(
     bus: VirtualShift.bus, vendor: VirtualShift.vendor, product: VirtualShift.product,
     name: VirtualShift.name)
   let command = try ShiftCommand(
     on: keyboard, hasCapsLock: hasCapsLock, oneShot: isOneShot ? .microseconds(maxHold) : nil,
-    of: invocation.daemon.directory, memory: memory, report: { complain($0) })
+    of: invocation.daemon.directory, memory: memory, report: { printToStandardError($0) })
   let signal = try command.serve(anySession: invocation.anySession, explain: explained)
   Signals.applyDefaultAction(of: signal)
   return 128 + signal

@@ -29,7 +29,7 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
   if !reply.changed, !invocation.asJSON {
     let shipped: MachineName = ClientEvent.namesForShift.contains(event) ? .shift : .keyboard
     let state = try reply.state.states.state(of: ClientEvent.parts(of: event).own ?? shipped)
-    complain("ignored: nothing happens on \(event) in \(state)")
+    printToStandardError("ignored: nothing happens on \(event) in \(state)")
   }
   return reply.changed ? 0 : ExitStatus.failed
 }

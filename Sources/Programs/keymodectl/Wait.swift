@@ -40,7 +40,7 @@ private final class StateWait {
     if let timeout = invocation.timeout {
       expiry = try mainLoop.loop.call(after: timeout) { [self] in expire() }
     }
-    return try mainLoop.untilEnd(keeping: follower)
+    return try mainLoop.runUntilEnd(keeping: follower)
   }
 
   private func handle(_ update: StatesUpdate) throws {
@@ -65,7 +65,7 @@ private final class StateWait {
 
   /// Ends the wait without the states; with an error if there is no daemon.
   private func finish() {
-    if let absence, absence.mayPass {
+    if let absence, absence.mayBeTemporary {
       mainLoop.fail(absence)
     } else {
       mainLoop.end(ExitStatus.failed)
@@ -75,16 +75,16 @@ private final class StateWait {
   private func loseDaemon(_ reason: ClientError) throws {
     // A slow daemon is waited for only if the user set a timeout.
     let isAwaited =
-      if case .noAnswer = reason { invocation.timeout != nil } else { reason.mayPass }
+      if case .noAnswer = reason { invocation.timeout != nil } else { reason.mayBeTemporary }
     guard invocation.mayWait, isAwaited else { throw reason }
-    if !hasExpired, absence != reason, reason.mayPass { tellOfWaiting(reason) }
+    if !hasExpired, absence != reason, reason.mayBeTemporary { reportWaiting(after: reason) }
     absence = reason
   }
 }
 
 extension ClientError {
   /// Whether waiting may help: the daemon, or the permission to read, may come.
-  fileprivate var mayPass: Bool {
+  fileprivate var mayBeTemporary: Bool {
     switch self {
     case .noDaemon, .connectionLost, .permissionDenied: true
     default: false

@@ -67,7 +67,7 @@ private func checkIsKnown(_ machine: MachineName, _ arguments: Arguments) throws
   guard nearest(to: machine.rawValue, among: known) == nil else {
     throw UsageError(unknown: machine, among: known)
   }
-  complain(
+  printToStandardError(
     "keymoded has no machine '\(machine)', but \(listed(known));\nwaiting for a configuration that has it"
   )
 }
@@ -94,7 +94,7 @@ private func followUntilUnread(
   try follow()
   // The loop refuses a file, which has no reader. A hang-up is reported without being asked for.
   let reader = try? mainLoop.loop.addIO(STDOUT_FILENO, []) { _ in mainLoop.end(ExitStatus.done) }
-  return try mainLoop.untilEnd(keeping: daemon, reader)
+  return try mainLoop.runUntilEnd(keeping: daemon, reader)
 }
 
 /// Prints a line for the states and a line for each change, until the daemon ends. A program that
@@ -135,7 +135,7 @@ private final class WatchedLines {
       if asJSON { try output.line(json: ["missed": count.map(JSON.integer) ?? .null] as JSON) }
     case .disconnected(let reason):
       guard !hasStates, request.waits(after: reason) else { throw reason }
-      tellOfWaiting(reason)
+      reportWaiting(after: reason)
     }
     try output.flush()
   }
@@ -148,7 +148,8 @@ private func printForStatusBar(_ request: WatchRequest, _ line: StatusLine) thro
     if case .disconnected(let reason) = update {
       guard request.mayWait else { throw reason }
       if !hasBegun {
-        tellOfWaiting(reason, request.waits(after: reason) ? "waiting for it" : "trying again")
+        let isWaiting = request.waits(after: reason)
+        reportWaiting(after: reason, isWaiting ? "waiting for it" : "trying again")
       }
     }
     hasBegun = true

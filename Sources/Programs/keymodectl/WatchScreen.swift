@@ -32,7 +32,7 @@ final class WatchScreen {
   func show() throws -> Int32 {
     let loop = mainLoop.loop
     let signals = try loop.addSignals([SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]) {
-      [self] in obey($0)
+      [self] in handleSignal($0)
     }
     let typed = try terminal.input.map { input in
       try loop.addIO(input, .readable) { [self] _ in readKey(from: input) }
@@ -42,7 +42,7 @@ final class WatchScreen {
       mainLoop.perform { try handle(update.get()) }
     }
     defer { terminal.leave() }
-    return try mainLoop.untilEnd(keeping: signals, typed, daemon)
+    return try mainLoop.runUntilEnd(keeping: signals, typed, daemon)
   }
 
   private func handle(_ update: Update) throws {
@@ -52,7 +52,7 @@ final class WatchScreen {
         // The view says how to start a daemon, but not how to get the permission.
         if isOpen { terminal.leave() }
         (isOpen, shownLines) = (false, [])
-        return tellOfWaiting(reason)
+        return reportWaiting(after: reason)
       }
     }
     if !isOpen { terminal.enter() }
@@ -61,7 +61,7 @@ final class WatchScreen {
     draw()
   }
 
-  private func obey(_ signal: Int32) {
+  private func handleSignal(_ signal: Int32) {
     switch signal {
     case SIGWINCH: redraw()
     case SIGTSTP:

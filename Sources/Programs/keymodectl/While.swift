@@ -20,8 +20,8 @@ func runWhile(_ invocation: Invocation) throws -> Int32 {
   let isQuiet = arguments.has("--quiet") || isatty(STDERR_FILENO) == 0
   let runner = try WhileCommand(
     command, while: conditions, of: invocation.daemon.directory, runsOnce: arguments.has("--once"),
-    requiresEntry: arguments.has("--anew"), on: .ofThisProgram(), notify: { complain($0) },
-    progress: { if !isQuiet { complain($0) } }, explain: explained)
+    requiresEntry: arguments.has("--anew"), on: .ofThisProgram(), notify: printToStandardError,
+    progress: { if !isQuiet { printToStandardError($0) } }, explain: explained)
   let result = try runner.runUntilEnd(
     grace: grace ?? .seconds(3), anySession: invocation.anySession, mayWait: invocation.mayWait)
   switch result {

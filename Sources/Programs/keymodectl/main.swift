@@ -43,10 +43,10 @@ let status: Int32
 do {
   status = try run()
 } catch let error as UsageError {
-  complain(error, about: firstCommand())
+  printUsageError(error, of: firstCommand())
   status = ExitStatus.usage
 } catch let error as ClientError {
-  complain(explained(error))
+  printToStandardError(explained(error))
   switch error {
   case .noDaemon, .noAnswer, .connectionLost: status = ExitStatus.noDaemon
   case .permissionDenied, .refused(name: "org.varlink.service.PermissionDenied", _):
@@ -54,15 +54,15 @@ do {
   case .badReply, .refused, .failed, .cancelled: status = ExitStatus.failed
   }
 } catch let errors as ConfigurationErrors {
-  complain(errors, isLocated: errors.errors.first?.mark != nil)
+  printToStandardError(errors, isLocated: errors.errors.first?.mark != nil)
   status = ExitStatus.badInput
 } catch let error as RecordingError {
-  complain(error, isLocated: error.line != nil)
+  printToStandardError(error, isLocated: error.line != nil)
   status = ExitStatus.badInput
 } catch  where Output.hasNoReader(error) {
   status = ExitStatus.done
 } catch {
-  complain("\(error)")
+  printToStandardError("\(error)")
   status = ExitStatus.failed
 }
 exit(status)

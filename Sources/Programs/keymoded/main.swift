@@ -45,7 +45,7 @@ func run() throws {
     let hint = access(operand, F_OK) == 0 ? "; a file needs --config or --recording before it" : ""
     throw UsageError("unexpected argument '\(operand)'\(hint)")
   }
-  let source = try source(arguments)
+  let selection = try inputSelection(arguments)
   let file = arguments["--config"]
   for option in ["--check", "--print-config"] where arguments.has(option) {
     for other in ["--device", "--recording", "--speed", "--socket-dir", "--print-config"]
@@ -56,7 +56,7 @@ func run() throws {
   }
   // The latest keys stay in this process's memory until later ones overwrite them.
   forbidMemoryDumps()
-  let daemon = try Daemon(configurationFile: file, source)
+  let daemon = try Daemon(configurationFile: file, selection)
   try daemon.run(socketDirectory: arguments["--socket-dir"])
 }
 
@@ -82,8 +82,8 @@ func printConfiguration(_ path: String?) throws {
   try output.flush()
 }
 
-/// The source of the daemon's keys that the options name; by default all keyboards.
-func source(_ arguments: Arguments) throws(UsageError) -> Daemon.Source {
+/// What the options select as the daemon's input; by default all keyboards.
+func inputSelection(_ arguments: Arguments) throws(UsageError) -> Daemon.InputSelection {
   let devices = arguments.values(of: "--device")
   guard let file = arguments["--recording"] else {
     guard arguments["--speed"] == nil else { throw UsageError("--speed needs --recording") }
@@ -103,17 +103,17 @@ reserveStandardStreams()
 do {
   try run()
 } catch let error as UsageError {
-  complain(error)
+  printUsageError(error)
   exit(ExitStatus.usage)
 } catch let errors as ConfigurationErrors {
-  complain(errors, isLocated: errors.errors.first?.mark != nil)
+  printToStandardError(errors, isLocated: errors.errors.first?.mark != nil)
   exit(ExitStatus.badInput)
 } catch let error as RecordingError {
-  complain(error, isLocated: error.line != nil)
+  printToStandardError(error, isLocated: error.line != nil)
   exit(ExitStatus.badInput)
 } catch  where Output.hasNoReader(error) {
   exit(ExitStatus.done)
 } catch {
-  complain("\(error)")
+  printToStandardError("\(error)")
   exit(ExitStatus.failed)
 }

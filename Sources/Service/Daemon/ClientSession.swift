@@ -171,7 +171,7 @@ extension ClientSession {
   func stream(from position: SubscriberPosition) { activity = .streaming(position) }
 
   /// The position of a subscriber that is free for the next message; `nil` otherwise.
-  var awaitedPosition: SubscriberPosition? {
+  var positionIfReady: SubscriberPosition? {
     guard case .streaming(let position) = activity, unsent.isEmpty, !isOutputBroken else {
       return nil
     }

@@ -8,8 +8,8 @@ import Wire
 
 /// The daemon: the parts, and the event loop that calls them.
 public final class Daemon {
-  /// Where key events come from.
-  public enum Source: Hashable, Sendable {
+  /// What the daemon reads key events from.
+  public enum InputSelection: Hashable, Sendable {
     /// All keyboards of the machine.
     case allKeyboards
     /// The devices at these paths.
@@ -32,14 +32,14 @@ public final class Daemon {
   ///
   /// - Parameter configurationFile: read now, and again on SIGHUP; the system's file if `nil`.
   /// - Throws: `ConfigurationErrors`, `RecordingError`, or `SystemError` of a call of systemd.
-  public init(configurationFile: String?, _ source: Source) throws {
+  public init(configurationFile: String?, _ selection: InputSelection) throws {
     loop = try EventLoop()
     passed = try PassedDescriptors()
     status = ServiceStatus()
     let configuration: Configuration
     let store: StateStore?
     let input: any InputSource
-    switch source {
+    switch selection {
     case .allKeyboards, .devices:
       // Takes the states first: they matter more if the unit may store only one file.
       store = passed.takeStates()
@@ -47,7 +47,7 @@ public final class Daemon {
         ServiceManager.isPresent ? PassedDescriptors.storeConfiguration : nil
       file = ConfigurationFile(configurationFile, store: storeConfiguration)
       configuration = try file.start(lastGood: passed.takeConfiguration())
-      let paths: [String]? = if case .devices(let paths) = source { paths } else { nil }
+      let paths: [String]? = if case .devices(let paths) = selection { paths } else { nil }
       input = KeyboardSource(paths, configuration, status)
     case .recording(let recording, let speed):
       store = nil

@@ -84,7 +84,7 @@ final class Publisher {
 
   /// Sends a subscriber the changes that it has not been sent, until its socket is full.
   func publish(to session: ClientSession) {
-    while var position = session.awaitedPosition {
+    while var position = session.positionIfReady {
       guard let bytes = next(for: &position) else {
         // The position may have skipped changes of other machines.
         if position.machines != nil { session.stream(from: position) }

@@ -22,7 +22,7 @@ final class Server {
   private static let connectionsPerTurn = 8
 
   private let loop: EventLoop
-  private let handler: CallHandler
+  private let callHandler: CallHandler
   private let publisher: Publisher
   private var listeners: [(socket: ListeningSocket, source: EventSource)] = []
   private var sessions: [ClientSession] = []
@@ -31,10 +31,10 @@ final class Server {
   private var retryTimer: EventSource?
 
   init(
-    _ loop: EventLoop, _ handler: CallHandler, _ publisher: Publisher
+    _ loop: EventLoop, _ callHandler: CallHandler, _ publisher: Publisher
   ) throws(SystemError) {
     self.loop = loop
-    self.handler = handler
+    self.callHandler = callHandler
     self.publisher = publisher
     // Unowned, as in all handlers here: the server owns their sources, and outlives every call.
     retryTimer = try loop.addTimer { [unowned self] in resumeAccepting() }
@@ -63,21 +63,19 @@ final class Server {
   /// Handles the events of a session's socket, and answers the session's calls.
   ///
   /// - Parameter limit: stops once the answered calls have this many bytes; answers at least one.
-  private func serve(
-    _ session: ClientSession, _ events: IOEvents, upTo limit: Int = bytesPerTurn
-  ) {
+  private func serve(_ session: ClientSession, _ events: IOEvents, upTo limit: Int = bytesPerTurn) {
     preferNewClients()
     session.handle(events)
     var bytes = 0
     while bytes < limit, let message = session.nextMessage() {
       bytes += message.count
-      do throws(CallError) {
+      do throws(Call.ParsingError) {
         answer(try Call(parsing: message), session)
       } catch {
         switch error {
         // Varlink has no error for a message that is not JSON.
         case .notJSON: session.close(with: nil)
-        case .member(let name):
+        case .invalidMember(let name):
           session.close(with: Reply(VarlinkError.invalidParameter(name)).message)
         }
       }
@@ -94,10 +92,10 @@ final class Server {
   }
 
   private func answer(_ call: Call, _ session: ClientSession) {
-    let answer = handler.answer(call, access: session.access, clients: sessions.count)
+    let answer = callHandler.answer(call, access: session.access, clients: sessions.count)
     if case .hangUp = answer {
       endReaders()
-      handler.forgetChanges()
+      callHandler.forgetChanges()
     }
     guard !call.isOneway else { return }
     switch answer {

@@ -32,7 +32,7 @@ public struct Changes: AsyncSequence, Sendable {
           if let update = pending.popFirst() { return update }
           pending = try subscription.advance()[...]
           guard pending.isEmpty else { continue }
-          guard try await untilReadable(subscription.descriptor, isolation: actor) else {
+          guard try await waitUntilReadable(subscription.descriptor, isolation: actor) else {
             break
           }
         }

@@ -28,7 +28,7 @@ public struct Client: Sendable {
   /// The directory of the daemon's sockets: the given one, else the value of `KEYMODED_SOCKET_DIR`,
   /// else the user's own if a state socket is there, else the system's. keymodectl uses it too.
   public static func directory(_ given: String?) -> String {
-    if let named = given ?? environment(SocketDirectory.variable) { return named }
+    if let named = given ?? environment(SocketDirectory.environmentVariable) { return named }
     if let runtime = environment("XDG_RUNTIME_DIR") {
       // A daemon that has ended may have left the directory.
       let directory = SocketDirectory.user(runtimeDirectory: runtime)
@@ -84,7 +84,7 @@ public struct Client: Sendable {
     _ request: Request<Answer>, isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> Answer {
     let answer = try PendingAnswer(to: request, in: directory)
-    while try await untilReadable(answer.descriptor) {
+    while try await waitUntilReadable(answer.descriptor) {
       if let answer = try answer.advance() { return answer }
     }
     throw .cancelled

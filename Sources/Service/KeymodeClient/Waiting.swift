@@ -7,7 +7,7 @@ import Terminal
 ///
 /// A task that blocked in a system call would hold one of the few threads that all tasks share. So
 /// each wait has a thread of its own, which sleeps in `poll`.
-func untilReadable(
+func waitUntilReadable(
   _ descriptor: Int32, isolation: isolated (any Actor)? = #isolation
 ) async throws(ClientError) -> Bool {
   let result: Result<Bool, SystemError>

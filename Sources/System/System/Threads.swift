@@ -5,10 +5,10 @@ import Glibc
 /// - Throws: the error of `pthread_create`.
 public func startThread(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
   var all = sigset_t()
-  var before = sigset_t()
+  var formerMask = sigset_t()
   sigfillset(&all)
-  pthread_sigmask(SIG_SETMASK, &all, &before)
-  defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+  pthread_sigmask(SIG_SETMASK, &all, &formerMask)
+  defer { pthread_sigmask(SIG_SETMASK, &formerMask, nil) }
   let context = Unmanaged.passRetained(ThreadBody(body))
   var thread = pthread_t()
   let error = pthread_create(

@@ -17,7 +17,7 @@ public enum ExitStatus {
 /// Writes to standard error why the arguments are invalid, and how to get help.
 ///
 /// - Parameter command: the command that got the arguments, if it has help of its own.
-public func complain(_ error: UsageError, about command: String? = nil) {
+public func printUsageError(_ error: UsageError, of command: String? = nil) {
   let command = command.map { " \($0)" } ?? ""
-  complain("\(error)\ntry '\(programName)\(command) --help'")
+  printToStandardError("\(error)\ntry '\(programName)\(command) --help'")
 }

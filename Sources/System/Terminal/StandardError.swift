@@ -22,14 +22,14 @@ public func listed(_ words: [String], _ conjunction: String = "and") -> String {
 }
 
 /// Writes `program: message` to standard error.
-public func complain(_ message: TerminalText) {
+public func printToStandardError(_ message: TerminalText) {
   writeToStandardError("\(programName): \(message)\n")
 }
 
 /// Writes an error about a file to standard error. The program's name comes first, unless the error
 /// begins with its place in the file, as a compiler's does.
-public func complain(_ error: some TerminalTextConvertible, isLocated: Bool) {
-  if isLocated { writeToStandardError("\(error)\n") } else { complain(error.text) }
+public func printToStandardError(_ error: some TerminalTextConvertible, isLocated: Bool) {
+  if isLocated { writeToStandardError("\(error)\n") } else { printToStandardError(error.text) }
 }
 
 /// Writes `text` to standard error.

@@ -4,7 +4,7 @@
 /// daemon or a file) pass through ``printable(_:)``, so that untrusted text cannot control the
 /// terminal:
 ///
-///     complain("unknown state '\(name)';\nthe states are \(listed(names))")
+///     printToStandardError("unknown state '\(name)';\nthe states are \(listed(names))")
 ///
 /// Only literals, and formats that the user wrote, contain line ends and control sequences.
 public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation {

@@ -98,7 +98,7 @@ public struct Replay: Sendable {
       let (meaning, _) = controller.meaning(
         ofPress: event.key, on: device, at: event.time, inFrame: event.continuesFrame)
     else { return }
-    timeline?.add(Timeline.Press(meaning), at: event.time)
+    timeline?.add(Timeline.PressClass(meaning), at: event.time)
   }
 
   /// Collects the changes that are not before the window. A change may be earlier than the previous

@@ -5,7 +5,7 @@ import Terminal
 
 /// An event loop that runs until there is an outcome. The first outcome counts.
 public final class MainLoop<Outcome> {
-  /// The loop that ``untilEnd(keeping:)`` serves.
+  /// The loop that ``runUntilEnd(keeping:)`` serves.
   public let loop: EventLoop
   private var outcome: Result<Outcome, any Error>?
 
@@ -34,7 +34,7 @@ public final class MainLoop<Outcome> {
   ///
   /// - Parameter sources: objects that must live until the end, because the loop calls them.
   /// - Throws: the error that ended the run, or an error of the loop.
-  public func untilEnd(keeping sources: Any?...) throws -> Outcome {
+  public func runUntilEnd(keeping sources: Any?...) throws -> Outcome {
     while true {
       try loop.run()
       if let outcome { return try withExtendedLifetime(sources) { try outcome.get() } }

@@ -24,7 +24,7 @@ public final class SeatKeeper {
   /// The ID of the person in front.
   private var person: UInt32?
   /// Whether the daemon has done step 2 for this person; `nil` until the socket has been looked at.
-  private var isCleared: Bool?
+  private var hasHungUp: Bool?
   /// The call of step 2, or the timer of the next attempt.
   private var call: EventSource?
   private var failure: ClientError?
@@ -47,7 +47,7 @@ public final class SeatKeeper {
   public func keep() throws -> Int32 {
     let signals = try mainLoop.loop.addSignals([SIGHUP, SIGINT, SIGTERM]) { [self] in end($0) }
     let folder = try FolderMonitor(mainLoop.loop, path: directory) { [self] in takeSteps() }
-    session = try LoginSession(.ofSeat, on: mainLoop.loop) { [self] presence in
+    session = try LoginSession(.activeOfSeat, on: mainLoop.loop) { [self] presence in
       if presence == .inFront, session?.person == nil {
         report("there is no systemd-logind: only members of the socket's group may read the states")
       }
@@ -56,7 +56,7 @@ public final class SeatKeeper {
     takeSteps()
     ServiceManager.notify("READY=1")
     defer { (session, call) = (nil, nil) }
-    return try mainLoop.untilEnd(keeping: signals, folder)
+    return try mainLoop.runUntilEnd(keeping: signals, folder)
   }
 
   private func end(_ signal: Int32) {
@@ -69,7 +69,7 @@ public final class SeatKeeper {
   private func setPerson(_ next: UInt32?) {
     guard next != person else { return }
     // An earlier call does not count: the daemon may have answered it before this change.
-    (person, isCleared, call) = (next, false, nil)
+    (person, hasHungUp, call) = (next, false, nil)
     takeSteps()
   }
 
@@ -77,12 +77,12 @@ public final class SeatKeeper {
   private func takeSteps() {
     mainLoop.perform {
       guard var acl = try socketACL() else { return endIfWanted() }
-      isCleared = isCleared ?? (acl.user == nil)
+      hasHungUp = hasHungUp ?? (acl.user == nil)
       if let user = acl.user, user != person {
         acl.user = nil
         try acl.set(on: path)
       }
-      guard isCleared == true else { return try clear() }
+      guard hasHungUp == true else { return try askToHangUp() }
       if acl.user != person {
         acl.user = person
         try acl.set(on: path)
@@ -103,11 +103,11 @@ public final class SeatKeeper {
   }
 
   /// Has the daemon do step 2, unless a call is under way. Repeats until the daemon has done it.
-  private func clear() throws {
+  private func askToHangUp() throws {
     guard call == nil else { return }
     call = try mainLoop.loop.ask(.hangUp, of: directory, timeout: .seconds(2)) { [self] answer in
       switch answer {
-      case .success: (isCleared, call, failure) = (true, nil, nil)
+      case .success: (hasHungUp, call, failure) = (true, nil, nil)
       case .failure(let error):
         if error != failure {
           report("\(error);\nthe person in front may not read until the daemon answers")

@@ -29,6 +29,9 @@ public final class StatesFollower {
   /// Whether logind says that Xorg shows the session.
   var isOnXorg: Bool { session?.isOnXorg == true }
 
+  /// Whether a sleep of the computer must wait: see ``LoginSession/delaysSleep``.
+  var delaysSleep = false { didSet { session?.delaysSleep = delaysSleep } }
+
   /// Follows the states of the daemon that serves in `directory`.
   ///
   /// The first update comes at once or, if the daemon does not answer, within five seconds.
@@ -66,9 +69,6 @@ public final class StatesFollower {
     try follow()
   }
 
-  /// Sets ``LoginSession/delaysSleep``: whether a sleep of the computer must wait.
-  func setDelaysSleep(_ delaysSleep: Bool) { session?.delaysSleep = delaysSleep }
-
   private func follow() throws {
     daemonSource = try loop.follow(directory, of: machines) { [unowned self] update in
       attempt { try handle(update.get()) }
@@ -98,7 +98,7 @@ public final class StatesFollower {
         switch answer {
         case .success(let machines):
           for machine in try conditions.check(machines) {
-            complain(
+            printToStandardError(
               "keymoded has no machine '\(machine)'; waiting for a configuration that has it")
           }
           (unchecked, question) = (nil, nil)

@@ -7,7 +7,7 @@ public import Terminal
 public enum StatesUpdate: Hashable, Sendable {
   /// The states after `change`. `change` is `nil` at the start, after missed changes, when the list
   /// of machines changes, once a daemon is back, and once the session is in front again.
-  case states(CountedStates, change: Change?)
+  case states(EffectiveStates, change: Change?)
   /// Every state counts as left.
   case unknown(Reason)
 
@@ -46,7 +46,7 @@ public enum StatesUpdate: Hashable, Sendable {
 /// A state that was entered while the session was not in front counts as left until the machine's
 /// next change, although it lasts: the key that entered it was typed on a locked screen, or by
 /// another user, and must not start anything once the session is in front.
-public struct CountedStates: Hashable, Sendable {
+public struct EffectiveStates: Hashable, Sendable {
   /// The states of all machines, including states that count as left.
   public let states: States
   /// The machines whose state was entered while the session was not in front.
@@ -82,7 +82,7 @@ struct KnownStates {
   private var daemon = Daemon.unasked
   private var presence: SessionPresence?
   /// The states that a daemon sent last, with the changes since.
-  private var states: CountedStates?
+  private var states: EffectiveStates?
   /// Whether the session was in front at any time since the first states came.
   private var hasBeenInFront = false
 
@@ -118,9 +118,9 @@ struct KnownStates {
     presence = now
     // The first states may have come before it was known that the session is locked.
     if !hasBeenInFront, let states {
-      self.states = CountedStates(
+      self.states = EffectiveStates(
         states.states,
-        enteredElsewhere: states.enteredElsewhere.union(elsewhereAtFirst(states.states)))
+        enteredElsewhere: states.enteredElsewhere.union(enteredElsewhereAtFirst(states.states)))
     }
     // If only the reason changes, the states still count as left.
     if case (.absent, .absent?) = (now, before) { return nil }
@@ -129,14 +129,14 @@ struct KnownStates {
 
   /// Notes the states, and which of the new states were entered elsewhere.
   private mutating func note(_ states: States) {
-    var elsewhere = self.states?.enteredElsewhere ?? elsewhereAtFirst(states)
+    var elsewhere = self.states?.enteredElsewhere ?? enteredElsewhereAtFirst(states)
     if let before = self.states?.states {
       for machine in states.machines
       where before[machine] != states[machine] || before.since(machine) != states.since(machine) {
         if case .absent = presence { elsewhere.insert(machine) } else { elsewhere.remove(machine) }
       }
     }
-    self.states = CountedStates(states, enteredElsewhere: elsewhere)
+    self.states = EffectiveStates(states, enteredElsewhere: elsewhere)
   }
 
   private mutating func noteFront() {
@@ -145,7 +145,7 @@ struct KnownStates {
 
   /// The machines whose first known state counts as entered elsewhere. While the session is locked,
   /// these are all machines: keys on the lock screen may have entered their states.
-  private func elsewhereAtFirst(_ states: States) -> Set<MachineName> {
+  private func enteredElsewhereAtFirst(_ states: States) -> Set<MachineName> {
     presence == .absent(.locked) ? Set(states.machines) : []
   }
 

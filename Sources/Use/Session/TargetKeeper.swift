@@ -83,7 +83,7 @@ public final class TargetKeeper {
       case .failure(let error): finish(.failure(error))
       }
     }
-    return try mainLoop.untilEnd(keeping: signals, follower)
+    return try mainLoop.runUntilEnd(keeping: signals, follower)
   }
 
   // MARK: - What should be active
@@ -120,7 +120,7 @@ public final class TargetKeeper {
   }
 
   /// Wants the targets of these states; `nil` for none.
-  private func want(_ states: CountedStates?) {
+  private func want(_ states: EffectiveStates?) {
     absenceTimer = nil
     var wanted: [MachineName: String] = [:]
     for machine in states?.states.machines ?? [] where ending == nil {

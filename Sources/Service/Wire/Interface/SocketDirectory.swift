@@ -5,7 +5,7 @@ public enum SocketDirectory {
   /// The socket that also accepts events.
   public static let controlSocket = "control.sock"
   /// The environment variable that names the directory to clients.
-  public static let variable = "KEYMODED_SOCKET_DIR"
+  public static let environmentVariable = "KEYMODED_SOCKET_DIR"
   /// The directory of the system service.
   public static let system = "/run/keymoded"
 

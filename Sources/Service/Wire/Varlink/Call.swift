@@ -18,29 +18,37 @@ public struct Call: Hashable, Sendable {
     (self.wantsMore, self.isOneway) = (wantsMore, isOneway)
   }
 
-  /// Reads a message, without its NUL. Throws a ``CallError`` if it is not a valid call.
-  public init(parsing message: [UInt8]) throws(CallError) {
+  /// Why a message is not a valid call.
+  public enum ParsingError: Error, Hashable {
+    /// The message is not a JSON object. Varlink has no error for that.
+    case notJSON
+    /// This member is missing, has the wrong type, or is an `upgrade`, which is not supported.
+    case invalidMember(String)
+  }
+
+  /// Reads a message, without its NUL. Throws ``ParsingError`` if it is not a valid call.
+  public init(parsing message: [UInt8]) throws(ParsingError) {
     let value: JSON
     do { value = try JSON(parsing: message) } catch { throw .notJSON }
     guard case .object = value else { throw .notJSON }
-    guard let method = value["method"]?.string else { throw .member("method") }
+    guard let method = value["method"]?.string else { throw .invalidMember("method") }
     self.method = method
     switch value["parameters"] {
     case nil, .null: parameters = []
     case .object(let members): parameters = members
-    default: throw .member("parameters")
+    default: throw .invalidMember("parameters")
     }
     wantsMore = try Call.flag("more", of: value)
     isOneway = try Call.flag("oneway", of: value)
     // An upgrade switches the connection to another protocol, and no other is supported.
-    guard try !Call.flag("upgrade", of: value) else { throw .member("upgrade") }
+    guard try !Call.flag("upgrade", of: value) else { throw .invalidMember("upgrade") }
   }
 
-  private static func flag(_ name: String, of value: JSON) throws(CallError) -> Bool {
+  private static func flag(_ name: String, of value: JSON) throws(ParsingError) -> Bool {
     switch value[name] {
     case nil, .null: return false
     case .bool(let flag): return flag
-    default: throw .member(name)
+    default: throw .invalidMember(name)
     }
   }
 

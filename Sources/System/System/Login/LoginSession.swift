@@ -51,7 +51,7 @@ public final class LoginSession {
     case own
     /// The active session of the machine's first seat, `seat0`, of any user. A session that becomes
     /// active counts as absent until logind has described it. A greeter counts as no session.
-    case ofSeat
+    case activeOfSeat
   }
 
   /// The presence that `notify` received last.
@@ -99,7 +99,7 @@ public final class LoginSession {
   private var sessionSlots: [BusSlot] = []
   private var session: SessionProperties
   private var retry: EventSource?
-  /// The screen savers of this process's session; `nil` for ``Choice/ofSeat``.
+  /// The screen savers of this process's session; `nil` for ``Choice/activeOfSeat``.
   private var screenSavers: ScreenSavers?
   /// Whether logind's last request was to lock the session. Most lockers do not request an unlock.
   private var isLockRequested = false
@@ -148,7 +148,7 @@ public final class LoginSession {
           if owner != nil { begin() } else { loseLogind() }
         },
       ]
-      if choice == .ofSeat {
+      if choice == .activeOfSeat {
         slots.append(
           try bus.signals(Login1.changes(of: Login1.seat, at: Login1.seatPath)) {
             [unowned self] _ in find()
@@ -250,7 +250,7 @@ public final class LoginSession {
     let call =
       switch choice {
       case .own: Login1.call("GetSession", ownSessionID ?? "auto")
-      case .ofSeat: BusCall.getAll(of: Login1.seat, at: Login1.seatPath, from: Login1.name)
+      case .activeOfSeat: BusCall.getAll(of: Login1.seat, at: Login1.seatPath, from: Login1.name)
       }
     ask(call) { [unowned self] answer in
       guard let first = values(in: answer)?.first else { return }
@@ -293,7 +293,7 @@ public final class LoginSession {
   private func follow(_ path: String) {
     let interface = Login1.interface("Session")
     if session.follow(path) {
-      if choice == .ofSeat { update(.absent(.inactive)) }
+      if choice == .activeOfSeat { update(.absent(.inactive)) }
       name = path
       isLockRequested = false
       if let bus { sessionSlots = (try? followSession(at: path, on: bus)) ?? [] }

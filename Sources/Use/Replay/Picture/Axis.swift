@@ -19,7 +19,7 @@ struct Axis {
   var end: Int64 { start + duration }
 
   /// The shortest duration that can be seen, in microseconds: three pixels, rounded up.
-  var grain: Int64 { Int64((Double(duration) / (Self.right - Self.left) * 3).rounded(.up)) }
+  var minSpan: Int64 { Int64((Double(duration) / (Self.right - Self.left) * 3).rounded(.up)) }
 
   /// The x coordinate of `time`.
   func x(_ time: Int64) -> Double {

@@ -40,7 +40,7 @@ private struct Picture {
     self.timeline = timeline
     axis = Axis(period: timeline.period, zero: timeline.zero)
     let lanes = timeline.lanes.map { [axis] lane in
-      (lane: lane, spans: lane.spans(mergingShorterThan: axis.grain, until: axis.end))
+      (lane: lane, spans: lane.spans(mergingShorterThan: axis.minSpan, until: axis.end))
     }
     for (lane, spans) in lanes {
       let title = lane.title.clipped(toWidth: Axis.left - Self.edge - 8, fontSize: Style.textSize)
@@ -49,7 +49,7 @@ private struct Picture {
       for span in spans.reversed() { drawSpan(span, of: lane) }
       height += Self.laneHeight + 8
     }
-    for press in Timeline.Press.allCases {
+    for press in Timeline.PressClass.allCases {
       drawRow(press.rawValue, timeline.presses[press] ?? [])
     }
     drawAxis()
@@ -63,7 +63,7 @@ private struct Picture {
     return """
       <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 \(decimal(height))" width="800" \
       height="\(decimal(height))" role="img">
-      <title>\(heading.escaped)</title>
+      <title>\(heading.xmlEscaped)</title>
       <desc>\(timeline.summary)</desc>
       <style>
       \(Style.sheet)
@@ -140,7 +140,7 @@ private struct Picture {
 
   private func text(_ text: String, _ style: String, x: Double, y: Double) -> String {
     let style = style.isEmpty ? "" : #" class="\#(style)""#
-    return #"<text\#(style) x="\#(decimal(x))" y="\#(decimal(y))">\#(text.escaped)</text>"#
+    return #"<text\#(style) x="\#(decimal(x))" y="\#(decimal(y))">\#(text.xmlEscaped)</text>"#
   }
 
   private mutating func addRect(
@@ -148,7 +148,7 @@ private struct Picture {
   ) {
     let place = #"x="\#(decimal(x))" y="\#(decimal(y))""#
     let size = #"width="\#(decimal(width))" height="\#(decimal(height))""#
-    let tooltip = title.isEmpty ? "/>" : "><title>\(title.escaped)</title></rect>"
+    let tooltip = title.isEmpty ? "/>" : "><title>\(title.xmlEscaped)</title></rect>"
     elements.append(#"<rect class="\#(style)" \#(place) \#(size)\#(tooltip)"#)
   }
 

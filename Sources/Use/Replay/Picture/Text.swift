@@ -34,7 +34,7 @@ extension String {
 
   /// The string as text of an XML document, on one line. Characters that XML cannot hold, or that a
   /// terminal would act on, become replacement characters.
-  var escaped: String {
+  var xmlEscaped: String {
     unicodeScalars.map { scalar in
       switch scalar {
       case "&": "&amp;"

@@ -7,7 +7,7 @@ import KeyboardModes
 /// which there was no other state.
 public struct Timeline: Sendable {
   /// The class of a press. A timeline never holds which key was pressed.
-  enum Press: String, CaseIterable {
+  enum PressClass: String, CaseIterable {
     case shift = "Shift keys"
     case bound = "bound keys"
     case character = "characters"
@@ -31,7 +31,7 @@ public struct Timeline: Sendable {
   /// A lane for each machine, in the order of ``States/entries``.
   private var allLanes: [(machine: MachineName, lane: Lane)]
   /// The times of the presses, in microseconds.
-  private(set) var presses: [Press: [Int64]] = [:]
+  private(set) var presses: [PressClass: [Int64]] = [:]
 
   /// A timeline that begins at `time`. An earlier change or press is drawn at that time.
   ///
@@ -72,7 +72,7 @@ public struct Timeline: Sendable {
   }
 
   /// Adds a press of a key. Autorepeats are not presses.
-  mutating func add(_ press: Press, at time: Time) {
+  mutating func add(_ press: PressClass, at time: Time) {
     presses[press, default: []].append(extendPeriod(to: time))
   }
 
@@ -138,16 +138,16 @@ struct Lane: Sendable {
     entered.append((state, max(time, entered[entered.count - 1].time)))
   }
 
-  /// The spans to draw. Spans shorter than `grain` are too narrow to see, so neighbours that are
+  /// The spans to draw. Spans shorter than `minSpan` are too narrow to see, so neighbours that are
   /// both too narrow are merged into one span of many changes.
   ///
-  /// A longer span is never merged, so a lane of duration T has at most 2T / `grain` + 1 spans.
-  func spans(mergingShorterThan grain: Int64, until end: Int64) -> [Span] {
+  /// A longer span is never merged, so a lane of duration T has at most 2T / `minSpan` + 1 spans.
+  func spans(mergingShorterThan minSpan: Int64, until end: Int64) -> [Span] {
     var spans: [Span] = []
     for (index, (state, start)) in entered.enumerated() {
       let end = index + 1 < entered.count ? entered[index + 1].time : end
-      if end - start < grain, let last = spans.last,
-        last.state == nil || last.end - last.start < grain
+      if end - start < minSpan, let last = spans.last,
+        last.state == nil || last.end - last.start < minSpan
       {
         spans.removeLast()
         spans.append(Span(state: nil, start: last.start, end: end, stateCount: last.stateCount + 1))

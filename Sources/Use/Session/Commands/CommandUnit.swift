@@ -220,5 +220,5 @@ private func startUnit(
     case .failure(let error): mainLoop.fail(error)
     }
   }
-  return (try mainLoop.untilEnd(keeping: manager, late), manager.process)
+  return (try mainLoop.runUntilEnd(keeping: manager, late), manager.process)
 }

@@ -14,7 +14,7 @@ final class Liveness {
   /// How long the daemon may take to answer.
   private static let answerTimeout = Duration.milliseconds(500)
   /// How long this program may show no sign of life before the manager ends it.
-  private static let watchdog = Duration.seconds(1)
+  private static let watchdogTimeout = Duration.seconds(1)
 
   private let directory: String
   private let loop: EventLoop
@@ -43,7 +43,7 @@ final class Liveness {
   func begin() {
     guard !isWatching else { return }
     isWatching = true
-    ServiceManager.notify("WATCHDOG_USEC=\(Self.watchdog.wholeMicroseconds)")
+    ServiceManager.notify("WATCHDOG_USEC=\(Self.watchdogTimeout.wholeMicroseconds)")
     beat()
   }
 

@@ -47,13 +47,13 @@ struct HeldConditions {
   }
 
   /// Handles an update, and returns the event that the update causes, if any.
-  mutating func handle(_ update: StatesUpdate) -> CommandRules.Event? {
+  mutating func handle(_ update: StatesUpdate) -> WhileCommandRules.Event? {
     switch update {
     case .states(_, let change?): changed.insert(change.machine)
     case .states, .unknown: changed = []
     }
     switch update {
-    case .states(let states, let change) where conditions.hold({ countedState($0, in: states) }):
+    case .states(let states, let change) where conditions.hold({ effectiveState($0, in: states) }):
       guard startReason == nil else { return nil }
       startReason = StartReason(states.states, by: change, else: conditions.firstMachine)
       return .entered
@@ -65,7 +65,7 @@ struct HeldConditions {
   }
 
   /// The state of a machine; `nil` if it does not count.
-  private func countedState(_ machine: MachineName, in states: CountedStates) -> String? {
+  private func effectiveState(_ machine: MachineName, in states: EffectiveStates) -> String? {
     requiresEntry && !changed.contains(machine) ? nil : states[machine]
   }
 }

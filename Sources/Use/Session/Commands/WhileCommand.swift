@@ -6,7 +6,7 @@ public import Terminal
 
 /// A command that runs while states last: `keymodectl while`.
 ///
-/// ``CommandRules`` decide; this follows the states, reads signals, and starts and ends the
+/// ``WhileCommandRules`` decide; this follows the states, reads signals, and starts and ends the
 /// command, which runs in a ``CommandUnit``.
 public final class WhileCommand {
   /// How this program ends.
@@ -35,7 +35,7 @@ public final class WhileCommand {
   private var unitSources: [EventSource] = []
 
   private var held: HeldConditions
-  private var machine: StateMachine<CommandRules>
+  private var machine: StateMachine<WhileCommandRules>
   /// How this program ends once the command has ended; `nil` while the program is to go on.
   private var end: Result<End, any Error>?
   private var hasReported = false
@@ -65,7 +65,7 @@ public final class WhileCommand {
     (self.terminal, self.notify, self.progress) = (terminal, notify, progress)
     (self.explain, self.requiresEntry) = (explain, requiresEntry)
     held = HeldConditions(conditions, requiresEntry: requiresEntry)
-    machine = StateMachine(CommandRules(runsOnce: runsOnce))
+    machine = StateMachine(WhileCommandRules(runsOnce: runsOnce))
   }
 
   /// Runs the command whenever the conditions hold, until a signal comes, or a command that runs
@@ -95,7 +95,7 @@ public final class WhileCommand {
     ServiceManager.notify("READY=1")
     let unit = try CommandUnit(grace: grace)
     let handled = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP].filter { !Signals.isIgnored($0) }
-    var signals = try loop.addSignals(handled) { [self] in handle($0) }
+    var signals = try loop.addSignals(handled) { [self] in handleSignal($0) }
     // A shell's `fg` may have brought this program from the background.
     signals += try loop.addSignals([SIGCONT]) { [self] _ in terminal?.enter() }
     let contained = try ContainedCommand(command, in: unit, grace: grace, on: loop) {
@@ -110,7 +110,7 @@ public final class WhileCommand {
     defer { contained.kill() }
     terminal?.enter()
     defer { terminal?.leave() }
-    return try mainLoop.untilEnd(keeping: follower, signals)
+    return try mainLoop.runUntilEnd(keeping: follower, signals)
   }
 
   // MARK: - What happens
@@ -136,7 +136,7 @@ public final class WhileCommand {
     }
   }
 
-  private func handle(_ signal: Int32) {
+  private func handleSignal(_ signal: Int32) {
     if signal == SIGTSTP {
       isToStop = true
       handle(.left)
@@ -160,14 +160,14 @@ public final class WhileCommand {
 
   // MARK: - What is done
 
-  private func handle(_ event: CommandRules.Event, endingBy signal: Int32 = SIGTERM) {
-    guard let transition = machine.send(event) else {
+  private func handle(_ event: WhileCommandRules.Event, endingBy signal: Int32 = SIGTERM) {
+    guard let transition = machine.handle(event) else {
       // A second signal is passed on, too.
       if event == .quit { contained?.end(by: signal) }
       return
     }
     if machine.state == .waiting { liveness?.end() }
-    follower?.setDelaysSleep(machine.state != .waiting)
+    follower?.delaysSleep = machine.state != .waiting
     switch machine.rules.action(from: transition.from, to: transition.to) {
     case .start: start()
     case .end: contained?.end(by: signal)

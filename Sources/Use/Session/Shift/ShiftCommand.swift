@@ -19,7 +19,7 @@ public final class ShiftCommand {
 
   private let mainLoop: MainLoop<Int32>
   private var typing: ShiftTyping
-  private let memory: ShiftMemory
+  private let memory: CapsLockMemory
   private var remembered: Set<String>
   private var follower: StatesFollower?
   private var liveness: Liveness?
@@ -35,7 +35,7 @@ public final class ShiftCommand {
   ///   - report: receives the messages for the user.
   public init(
     on keyboard: VirtualKeyboard, hasCapsLock: Bool, oneShot maxHold: Duration?,
-    of directory: String, memory: ShiftMemory, report: @escaping (TerminalText) -> Void
+    of directory: String, memory: CapsLockMemory, report: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
     mainLoop = try MainLoop()
     (self.directory, self.memory, isOneShot) = (directory, memory, maxHold != nil)
@@ -65,7 +65,8 @@ public final class ShiftCommand {
       act { typing.loseDaemon(at: $0) }
     }
     follower = try StatesFollower(
-      directory, of: [.shift, .caps], on: mainLoop.loop, anySession: anySession, session: .ofSeat
+      directory, of: [.shift, .caps], on: mainLoop.loop, anySession: anySession,
+      session: .activeOfSeat
     ) { [self] update in
       switch update {
       case .success(let update): handle(update, explain)
@@ -74,7 +75,7 @@ public final class ShiftCommand {
     }
     ServiceManager.notify("READY=1")
     defer { (timer, liveness, follower) = (nil, nil, nil) }
-    return try mainLoop.untilEnd(keeping: signals)
+    return try mainLoop.runUntilEnd(keeping: signals)
   }
 
   private func handle(_ update: StatesUpdate, _ explain: (ClientError) -> TerminalText) {

@@ -29,7 +29,7 @@ public struct Moment: Sendable {
   /// The local time of day to the millisecond, such as `15:02:11.042`.
   ///
   /// - Parameter time: microseconds on `CLOCK_BOOTTIME`.
-  func clock(at time: Int64) -> String {
+  func timeOfDay(at time: Int64) -> String {
     let moment = since1970 &- elapsed(since: time)
     let (second, rest) = moment.quotientAndRemainder(dividingBy: 1_000_000)
     var seconds = time_t(second)

@@ -49,11 +49,11 @@ extension WatchView {
 
   private func content(columns: Int, isColored: Bool, at now: Moment) -> [TerminalText] {
     // A narrow terminal shows no events, and a narrower terminal also no times of day.
-    let (hasEvents, hasClock) = (columns >= 78, columns >= 42)
-    let (clock, machines) = (hasClock ? 14 : 0, machines)
+    let (hasEvents, hasTimes) = (columns >= 78, columns >= 42)
+    let (timeWidth, machines) = (hasTimes ? 14 : 0, machines)
     // Two machines leave room for events beside the states; more machines do not.
     var places: [MachineName: Int] = [:]
-    var next = clock
+    var next = timeWidth
     for machine in machines {
       places[machine] = next
       next +=
@@ -62,7 +62,7 @@ extension WatchView {
     func line(_ parts: [(Int, String, Style)]) -> TerminalText {
       WatchView.line(parts, columns, isColored)
     }
-    func column(_ machine: MachineName) -> Int { places[machine] ?? clock }
+    func column(_ machine: MachineName) -> Int { places[machine] ?? timeWidth }
     func each(_ text: (MachineName) -> (String, Style)) -> TerminalText {
       line(
         machines.map { machine in
@@ -85,10 +85,10 @@ extension WatchView {
       },
     ]
     let history = rows.map { row in
-      let column = row.machine.map(column) ?? clock
+      let column = row.machine.map(column) ?? timeWidth
       let event = hasEvents ? row.event.map { " \(Sign.leftArrow) \($0)" } : nil
       return line([
-        (0, hasClock ? row.clock : "", .faint), (column, row.text, row.style),
+        (0, hasTimes ? row.timeOfDay : "", .faint), (column, row.text, row.style),
         (column + printable(row.text).count, event ?? "", .faint),
       ])
     }

@@ -14,7 +14,7 @@ import Wire
 public struct WatchView {
   /// What happened: a change, or something about the connection.
   struct Row {
-    let clock: String
+    let timeOfDay: String
     /// The machine that changed, if one did.
     let machine: MachineName?
     let text: String
@@ -81,10 +81,10 @@ public struct WatchView {
       since[change.machine] = time
       noteWidths()
       guard machine == nil || machine == change.machine else { return }
-      let (clock, event) = (now.clock(at: time), change.event)
+      let (timeOfDay, event) = (now.timeOfDay(at: time), change.event)
       add(
         Row(
-          clock: clock, machine: change.machine, text: change.to, style: .of(change.to),
+          timeOfDay: timeOfDay, machine: change.machine, text: change.to, style: .of(change.to),
           event: event))
     case .missed(let count):
       note("missed \(ChangeLine.text(ofMissed: count)) changes", now)
@@ -102,8 +102,8 @@ public struct WatchView {
   }
 
   private mutating func note(_ text: String, _ now: Moment) {
-    let clock = now.clock(at: now.sinceBoot)
-    add(Row(clock: clock, machine: nil, text: text, style: .strong, event: nil))
+    let timeOfDay = now.timeOfDay(at: now.sinceBoot)
+    add(Row(timeOfDay: timeOfDay, machine: nil, text: text, style: .strong, event: nil))
   }
 
   private mutating func add(_ row: Row) {

@@ -58,10 +58,10 @@ final class Scene {
       settings: Settings(), ringCapacity: Self.ringCapacity, store: try StateStore(file),
       at: keyboard.now)
     service = ModeService(source: keyboard, engine)
-    let handler = CallHandler(service, ConfigurationFile("")) { [keyboard] in
+    let callHandler = CallHandler(service, ConfigurationFile("")) { [keyboard] in
       keyboard.now.microseconds
     }
-    server = try Server(loop, handler, service.publisher)
+    server = try Server(loop, callHandler, service.publisher)
     for (listener, access) in [(stateSocket, Access.reading), (controlSocket, .control)] {
       // The server closes its own.
       let number = dup(listener.number)

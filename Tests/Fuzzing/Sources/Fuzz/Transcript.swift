@@ -56,7 +56,7 @@ struct Transcript {
       } catch .notJSON {
         return checkEnd(answers)
       } catch {
-        guard case .member(let name) = error, let answer = answers.popFirst() else {
+        guard case .invalidMember(let name) = error, let answer = answers.popFirst() else {
           fatalError("no reply to what is no call")
         }
         require(answer == Reply(VarlinkError.invalidParameter(name)))

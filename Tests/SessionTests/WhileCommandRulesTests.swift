@@ -16,9 +16,9 @@ private func states(_ shift: String, _ keyboard: String, shiftSince: Int64? = ni
 }
 
 @Suite("Session: rules of a command")
-struct CommandRulesTests {
-  typealias State = CommandRules.State
-  typealias Action = CommandRules.Action
+struct WhileCommandRulesTests {
+  typealias State = WhileCommandRules.State
+  typealias Action = WhileCommandRules.Action
 
   /// Each state; and for each event (entered, left, ended, quit) the next state with its action,
   /// `nil` where it is ignored.
@@ -45,9 +45,9 @@ struct CommandRulesTests {
 
   @Test("each state does with each event what the table says", arguments: [false, true])
   func transitions(_ runsOnce: Bool) {
-    let rules = CommandRules(runsOnce: runsOnce)
+    let rules = WhileCommandRules(runsOnce: runsOnce)
     for (state, row) in runsOnce ? Self.onceTable : Self.table {
-      for (event, expected) in zip(CommandRules.Event.allCases, row) {
+      for (event, expected) in zip(WhileCommandRules.Event.allCases, row) {
         let next = rules.next(state, on: event)
         #expect(next == expected?.0, "\(state), \(event)")
         #expect(
@@ -82,16 +82,16 @@ struct HeldConditionsTests {
   @Test("conditions begin once and cease once, whatever happens in between")
   func edges() {
     var held = HeldConditions(conditions)
-    #expect(held.handle(.states(CountedStates(states("off", "a")), change: nil)) == nil)
+    #expect(held.handle(.states(EffectiveStates(states("off", "a")), change: nil)) == nil)
     let on = states("on", "a", shiftSince: 50)
     let entering = StartReason(on, by: change, else: .keyboard)
-    #expect(held.handle(.states(CountedStates(on), change: change)) == .entered)
-    #expect(held.handle(.states(CountedStates(states("capsLock", "a")), change: change)) == nil)
-    #expect(held.handle(.states(CountedStates(states("on", "a")), change: nil)) == nil)
+    #expect(held.handle(.states(EffectiveStates(on), change: change)) == .entered)
+    #expect(held.handle(.states(EffectiveStates(states("capsLock", "a")), change: change)) == nil)
+    #expect(held.handle(.states(EffectiveStates(states("on", "a")), change: nil)) == nil)
     #expect(held.startReason == entering)
-    #expect(held.handle(.states(CountedStates(states("on", "b")), change: change)) == .left)
+    #expect(held.handle(.states(EffectiveStates(states("on", "b")), change: change)) == .left)
     #expect(held.startReason == nil)
-    #expect(held.handle(.states(CountedStates(states("off", "b")), change: change)) == nil)
+    #expect(held.handle(.states(EffectiveStates(states("off", "b")), change: change)) == nil)
   }
 
   @Test(
@@ -100,19 +100,19 @@ struct HeldConditionsTests {
   func unknown(_ reason: StatesUpdate.Reason) {
     var held = HeldConditions(conditions)
     #expect(held.handle(.unknown(reason)) == nil)
-    _ = held.handle(.states(CountedStates(states("on", "a")), change: nil))
+    _ = held.handle(.states(EffectiveStates(states("on", "a")), change: nil))
     #expect(held.handle(.unknown(reason)) == .left)
     #expect(held.handle(.unknown(reason)) == nil)
-    #expect(held.handle(.states(CountedStates(states("on", "a")), change: nil)) == .entered)
+    #expect(held.handle(.states(EffectiveStates(states("on", "a")), change: nil)) == .entered)
     #expect(held.startReason == StartReason(states("on", "a"), by: nil, else: .keyboard))
   }
 
   @Test("a state that counts as left holds nothing")
   func elsewhere() {
     var held = HeldConditions(conditions)
-    let counted = CountedStates(states("on", "a"), enteredElsewhere: [.keyboard])
-    #expect(held.handle(.states(counted, change: nil)) == nil)
-    #expect(held.handle(.states(CountedStates(states("on", "a")), change: change)) != nil)
+    let effective = EffectiveStates(states("on", "a"), enteredElsewhere: [.keyboard])
+    #expect(held.handle(.states(effective, change: nil)) == nil)
+    #expect(held.handle(.states(EffectiveStates(states("on", "a")), change: change)) != nil)
   }
 
   @Test("the environment tells of the change, or of the machine that was named first")

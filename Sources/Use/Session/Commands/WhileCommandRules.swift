@@ -17,7 +17,7 @@ import StateMachines
 /// A run is never started before the last run has ended. States that were entered and left in the
 /// meantime are forgotten. A command that ends by itself is started again when the states are
 /// entered again, not before.
-struct CommandRules: Rules {
+struct WhileCommandRules: Rules {
   /// What the command does, and what it shall do next.
   enum State: Hashable, Sendable {
     /// The command does not run.

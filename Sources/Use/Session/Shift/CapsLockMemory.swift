@@ -4,7 +4,7 @@ import Terminal
 
 /// A file with the names of the sessions whose Caps Lock is ours, for the next process. The file is
 /// locked while this object lasts: two virtual keyboards would undo each other's taps.
-public final class ShiftMemory {
+public final class CapsLockMemory {
   private let file: FileDescriptor
 
   /// Opens the file in `folder`. Makes the folder and the file if they are missing. Throws the
