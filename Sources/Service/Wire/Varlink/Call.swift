@@ -182,11 +182,3 @@ public enum VarlinkError: Error, Hashable {
     return .string(String(name[..<end]))
   }
 }
-
-/// Why a message is not a valid call.
-public enum CallError: Error, Hashable {
-  /// The message is not a JSON object. Varlink has no error for that.
-  case notJSON
-  /// This member is missing, has the wrong type, or is an `upgrade`, which is not supported.
-  case member(String)
-}

@@ -161,7 +161,7 @@ public final class WhileCommand {
   // MARK: - What is done
 
   private func handle(_ event: WhileCommandRules.Event, endingBy signal: Int32 = SIGTERM) {
-    guard let transition = machine.handle(event) else {
+    guard let transition = machine.send(event) else {
       // A second signal is passed on, too.
       if event == .quit { contained?.end(by: signal) }
       return
