@@ -140,8 +140,24 @@ class Desk(PreparedDesktop):
     def _differs_from(self, before: bytes) -> bool:
         """Whether at least a hundredth of the screen has changed, as by a small menu."""
         now = self._pixels()
+        if len(now) != len(before):
+            return True
         changed = sum(a != b for a, b in zip(before[::30], now[::30], strict=True))
         return changed * 100 > len(now) // 30
+
+    def wait_for_still_screen(self) -> None:
+        """Waits until the screen shows the same for five seconds, but for a clock or a cursor.
+
+        Plasma's launcher keeps the processors busy for as long as it is open.
+        """
+
+        def is_still() -> bool:
+            before = self._pixels()
+            self.run("sleep 5")
+            is_dark = len(self._shown().colors()) <= DARK_COLORS
+            return not is_dark and not self._differs_from(before)
+
+        wait_until(is_still, "a screen that stays the same", START_SECONDS)
 
     def lock(self, command: str = "") -> None:
         """Locks the screen, as the desktop's menu does, or by a command of the person.
@@ -191,13 +207,13 @@ class Desk(PreparedDesktop):
 
         def is_away() -> bool:
             # What is found changes with each letter, for seconds. Plasma then asks whether it is meant.
-            self.wait_for_rest()
+            self.wait_for_still_screen()
             if self.run(away, check=False).exit_code != 0:
                 self.play("tap ret")
             return self.run(f"timeout 20 sh -c 'until {away}; do sleep 0.1; done'", check=False).exit_code == 0
 
         wait_until(is_away, "the login screen", START_SECONDS)
-        self.wait_for_rest()
+        self.wait_for_still_screen()
         if to_other:
             self.play(f"{self.desktop.chooses_other}; wait 2000")
 
