@@ -45,7 +45,7 @@ public final class Keyboards {
   @exclusivity(unchecked) var nextInputs: [Controller.Input] = []
   @exclusivity(unchecked) private var reports: [Report] = []
 
-  /// How many devices get a second descriptor when opened; see ``InputDevice/prepareForKeysUp()``.
+  /// How many devices get a second descriptor when opened; see ``InputDevice/prepareQueries()``.
   /// People have fewer devices. If a program creates hundreds of devices, the descriptors are left
   /// to clients.
   private static let maxPreparedDevices = 64
@@ -279,7 +279,7 @@ extension Keyboards {
     waiting.addQueue()
     reports.append(.followed(id, device))
     showLEDs(of: keyboard)
-    if followed.count <= Self.maxPreparedDevices { device.prepareForKeysUp() }
+    if followed.count <= Self.maxPreparedDevices { device.prepareQueries() }
     nextInputs.append(.opened(id, held: device.keysDown))
     if !device.lockLEDs.known.isEmpty {
       nextInputs.append(.leds(id, device.lockLEDs, at: hasStarted ? reached : nil))

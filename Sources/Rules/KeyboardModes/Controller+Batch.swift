@@ -86,7 +86,7 @@ extension Controller {
     keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Input] {
     guard case .key(let device, let event) = input, event.action == .press else { return [] }
-    return keys.devices.flatMap { held in
+    return heldKeys.devices.flatMap { held in
       twins.holders(of: keysDeciding(pressOf: event.key, at: event.time, held), on: held.device)
     }.flatMap { other, keys -> [Input] in
       let held = keys.filter { key in

@@ -45,7 +45,7 @@ extension Controller {
     }
     // A Shift that waits for the end of its frame went down before this key.
     if liftedShifts.isWaiting, !key.code.isShift { applyShiftsPressedAgain() }
-    let held = keys.press(key)
+    let held = heldKeys.press(key)
     var meaning = settings.bindings.meaning(of: key.code, held)
     if !liftedShifts.isEmpty {
       if meaning.isShift {
@@ -74,20 +74,20 @@ extension Controller {
       if !belongsToShortcut(held, at: time) { pressShift(key, at: time, wasSeen: wasSeen) }
     case .bound(let press):
       if !press.allowsAnyModifiers {
-        keys.noteShortcutKey(key, at: time)
+        heldKeys.noteShortcutKey(key, at: time)
         useShift(with: key, at: time)
       }
-      keys.noteChord(completedBy: key)
+      heldKeys.noteChord(completedBy: key)
       for one in press.machineEvents {
         if let event = one.events.press { machines.send(event, to: one.machineIndex, at: time) }
         activeChords.begin(one, key, at: time, wasSeen: wasSeen)
       }
     case .character: sendCharacterTyped(at: time)
     case .navigation:
-      keys.noteShortcutKey(key, at: time)
+      heldKeys.noteShortcutKey(key, at: time)
       useShift(with: key, at: time)
     case .button:
-      keys.noteShortcutKey(key, at: time)
+      heldKeys.noteShortcutKey(key, at: time)
       if settings.pointers { useShift(with: key, at: time) }
     case .other: useShift(with: key, at: time)
     case .altGr, .inert: break
@@ -109,14 +109,14 @@ extension Controller {
   /// Applies the presses of Shift that waited for the end of their frame.
   mutating func applyShiftsPressedAgain() {
     for (shift, time) in liftedShifts.popShiftsPressedAgain() {
-      act(.shift, shift, keys.modifiers(without: shift), at: time, false, wasSeen: true)
+      act(.shift, shift, heldKeys.modifiers(without: shift), at: time, false, wasSeen: true)
     }
   }
 
   /// Undoes the release of a key: the key was down throughout.
   private mutating func undoRelease(of key: DeviceKey, at time: Time, _ inFrame: Bool) {
-    keys.undoRelease(of: key)
-    keys.noteShortcutKey(key, at: time)
+    heldKeys.undoRelease(of: key)
+    heldKeys.noteShortcutKey(key, at: time)
     if key.code.isShift {
       liftedShifts.forget(key)
     } else if !liftedShifts.isEmpty {
@@ -179,7 +179,7 @@ extension Controller {
   /// Takes back the revocable presses of Shift, because a key that types no character was pressed.
   /// If there are none, the key may use up Shift; see ``Settings/KeysUsingShift``.
   private mutating func useShift(with key: DeviceKey, at time: Time) {
-    if let back = revocableShifts.takeBack(with: key, at: time, keys, liftedShifts) {
+    if let back = revocableShifts.takeBack(with: key, at: time, heldKeys, liftedShifts) {
       machines.send(.shiftUsed(returningTo: back), at: time)
     } else if settings.shiftUsedBy == .any {
       sendCharacterTyped(at: time)
@@ -187,7 +187,7 @@ extension Controller {
   }
 
   mutating func release(_ key: DeviceKey, at time: Time, inFrame: Bool) {
-    guard keys.release(key) else { return }
+    guard heldKeys.release(key) else { return }
     debouncer.release(key, at: time)
     if key.code.isShift || !liftedShifts.isEmpty {
       liftedShifts.release(key, at: time, inFrame)
@@ -199,9 +199,9 @@ extension Controller {
   }
 
   private mutating func `repeat`(_ key: DeviceKey, at time: Time) {
-    keys.noteRepeat(key, at: time)
-    guard !keys.hasCompletedChord(key),
-      key.code.typesCharacter(with: keys.modifiers(without: key))
+    heldKeys.noteRepeat(key, at: time)
+    guard !heldKeys.hasCompletedChord(key),
+      key.code.typesCharacter(with: heldKeys.modifiers(without: key))
     else { return }
     applyWaitingShifts()
     sendCharacterTyped(at: time)
@@ -216,7 +216,7 @@ extension Controller {
 
   /// The keys that make Shift part of a shortcut if it is pressed while they are held.
   func shortcutKeys(at time: Time) -> [DeviceKey] {
-    keys.shortcutKeys(at: time).filter { settings.pointers || !$0.code.isPointerButton }
+    heldKeys.shortcutKeys(at: time).filter { settings.pointers || !$0.code.isPointerButton }
   }
 }
 
@@ -232,7 +232,7 @@ extension Controller {
     guard let key = twins.handle(press, of: device), !debouncer.isBounce(key, at: time) else {
       return nil
     }
-    let held = keys.modifiers(without: key)
+    let held = heldKeys.modifiers(without: key)
     let alone = settings.bindings.meaning(of: code, held)
     guard alone.isShift else {
       let meaning = meaning(alone, of: key, held, at: time, inFrame)

@@ -33,7 +33,7 @@ public struct Controller: Sendable {
   var machines: Machines
   var twins = TwinKeys()
   var debouncer: Debouncer
-  var keys = HeldKeys()
+  var heldKeys = HeldKeys()
   var revocableShifts = RevocableShifts()
   var liftedShifts = LiftedShifts()
   var waitingTap: WaitingTap
@@ -145,11 +145,13 @@ public struct Controller: Sendable {
     switch input {
     case .opened(let device, let held):
       debouncer.remove(device)
-      keys.open(device, held)
+      heldKeys.open(device, held)
       // The presses of these keys were not seen, so none of them is revocable.
       revocableShifts.remove(device)
       liftedShifts.remove(device)
-      for key in activeChords.adopt(held, of: device, settings) { keys.noteChord(completedBy: key) }
+      for key in activeChords.adopt(held, of: device, settings) {
+        heldKeys.noteChord(completedBy: key)
+      }
     case .key(let device, let event): process(event, DeviceKey(device, event.key))
     case .missedRelease(let device, let key, let time):
       release(DeviceKey(device, key), at: time, inFrame: false)
@@ -164,7 +166,7 @@ public struct Controller: Sendable {
       send(activeChords.end(on: device, at: time))
       revocableShifts.remove(device)
       liftedShifts.remove(device)
-      keys.remove(device)
+      heldKeys.remove(device)
       lockLEDs.remove(device)
       updateLocks(at: time)
     case .allOpened(let time):
@@ -254,7 +256,7 @@ public struct Controller: Sendable {
     passTime(to: time)
     if lockLEDs.hasUnsentReports { updateLocks(at: time) }
     if machines.lacksEntryTimes { machines.fillInEntryTimes(at: time) }
-    if keys.lacksShortcutKeyTimes { keys.fillInShortcutKeyTimes(at: time) }
+    if heldKeys.lacksShortcutKeyTimes { heldKeys.fillInShortcutKeyTimes(at: time) }
   }
 
   /// Performs all that is due by `time`. Inlined, because for most events nothing can be due. A

@@ -17,7 +17,7 @@
 /// whose times never step back; the times of the kernel never do.
 public struct Redactor: Sendable {
   private let bindings: Bindings
-  private var held = HeldKeys()
+  private var heldKeys = HeldKeys()
   private var debouncer: Debouncer
   private var lifted = LiftedShifts()
   /// The codes that stand for the keys in use: keys that are down, or were released so
@@ -57,7 +57,7 @@ public struct Redactor: Sendable {
     case .synchronized(let device, let differences, let time):
       return .synchronized(device, redact(differences, on: device, at: time), at: time)
     case .gone(let device, _):
-      held.remove(device)
+      heldKeys.remove(device)
       debouncer.remove(device)
       lifted.remove(device)
       redactedCodes = redactedCodes.filter { $0.key.device != device }
@@ -92,7 +92,7 @@ public struct Redactor: Sendable {
   ) -> KeyCode? {
     let isBounce = debouncer.undoRelease(bouncing: key, at: time)
     if !isBounce {
-      let modifiers = held.modifiers(without: key)
+      let modifiers = heldKeys.modifiers(without: key)
       let isCharacter = bindings.meaning(of: key.code, modifiers).isCharacter
       let isShifted =
         inFrame.map { lifted.isShifted(key, at: time, inFrame: $0, isCharacter: isCharacter) }
@@ -103,7 +103,7 @@ public struct Redactor: Sendable {
       redactedCodes[key] = redactedCode(for: key, keepsCode: keepsCode, &shared)
     }
     let isSilent = isBounce && isDown(redactedCodes[key], on: key.device)
-    _ = held.press(key)
+    _ = heldKeys.press(key)
     return isSilent ? nil : redactedCodes[key]
   }
 
@@ -111,7 +111,7 @@ public struct Redactor: Sendable {
   ///
   /// - Returns: `nil` if the key was not down, has no code, or another key holds its code down.
   private mutating func release(_ key: DeviceKey, at time: Time) -> KeyCode? {
-    guard held.release(key) else { return nil }
+    guard heldKeys.release(key) else { return nil }
     debouncer.release(key, at: time)
     if key.code.isShift { lifted.release(key, at: time, false) }
     return isDown(redactedCodes[key], on: key.device) ? nil : redactedCodes[key]
@@ -127,7 +127,7 @@ public struct Redactor: Sendable {
     for key in keys.map({ DeviceKey(device, $0) }) {
       // These presses were not seen, so none of them completed a chord.
       redactedCodes[key] = redactedCode(for: key, keepsCode: alwaysKeepsCode(key), &shared)
-      held.open(device, [key.code])
+      heldKeys.open(device, [key.code])
     }
     let codes = Set(keys.compactMap { redactedCodes[DeviceKey(device, $0)] })
     return codes.sorted { $0.number < $1.number }
@@ -152,7 +152,7 @@ public struct Redactor: Sendable {
     for key in found.filter(\.isDown).map({ DeviceKey(device, $0.key) }) {
       let isCharacter =
         !debouncer.isBounce(key, at: time)
-        && key.code.typesCharacter(with: held.modifiers(without: key))
+        && key.code.typesCharacter(with: heldKeys.modifiers(without: key))
       guard let code = press(key, at: time, nil, &shared) else { continue }
       if code.isModifier || bindings.boundKeys.contains(code) {
         kept.append(code)
@@ -172,13 +172,15 @@ public struct Redactor: Sendable {
 
   /// Whether `code` stands for a key that is down.
   private func isDown(_ code: KeyCode?, on device: DeviceID) -> Bool {
-    redactedCodes.contains { $0.value == code && $0.key.device == device && held.isDown($0.key) }
+    redactedCodes.contains {
+      $0.value == code && $0.key.device == device && heldKeys.isDown($0.key)
+    }
   }
 
   /// Forgets the codes of keys that are up and that no bounce can follow any more.
   private mutating func forgetUnused(on device: DeviceID, at time: Time) {
     redactedCodes = redactedCodes.filter { key, _ in
-      key.device != device || held.isDown(key) || debouncer.isBounce(key, at: time)
+      key.device != device || heldKeys.isDown(key) || debouncer.isBounce(key, at: time)
     }
   }
 

@@ -90,8 +90,8 @@ public struct Replay: Sendable {
     collect(controller.handle(input))
   }
 
-  /// Adds a press to the timeline, unless it is a bounce. Its meaning depends on the keys before
-  /// it, so this must be called before the controller handles the press.
+  /// Adds a press that counts to the timeline: no bounce, and not the same press of a second node.
+  /// Its meaning depends on the keys before it, so call this before the controller handles it.
   private mutating func addPress(of input: Controller.Input) {
     guard timeline != nil, case .key(let device, let event) = input, event.action == .press,
       event.time >= bounds.start,

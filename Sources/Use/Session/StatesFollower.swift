@@ -17,7 +17,7 @@ public final class StatesFollower {
   /// What the daemon and the session have reported.
   private var knownStates: KnownStates
   /// The conditions to check against the daemon's machines; `nil` once that is done.
-  private var unchecked: StateConditions?
+  private var uncheckedConditions: StateConditions?
   /// The question to the daemon about its machines.
   private var question: EventSource?
   /// The daemon's updates since the question.
@@ -58,7 +58,7 @@ public final class StatesFollower {
     (self.directory, self.machines, self.loop) = (directory, machines, loop)
     (self.mayWait, self.notify) = (mayWait, notify)
     knownStates = KnownStates(presence: anySession ? .inFront : nil)
-    unchecked = conditions?.needDaemonCheck == true ? conditions : nil
+    uncheckedConditions = conditions?.needDaemonCheck == true ? conditions : nil
     // Unowned, as below: this object owns the sources, which end with it.
     if !anySession || followsSleep {
       session = try LoginSession(choice, followsSleep: followsSleep, on: loop) { [unowned self] in
@@ -82,9 +82,9 @@ public final class StatesFollower {
       (question, updatesSinceQuestion) = (nil, [])
       // Thrown here: while the session is not in front, `knownStates` would not report it.
       if !mayWait { throw error }
-    } else if let unchecked {
+    } else if let uncheckedConditions {
       updatesSinceQuestion.append(update)
-      if question == nil { try check(unchecked) }
+      if question == nil { try check(uncheckedConditions) }
       return
     }
     deliver(knownStates.handle(update))
@@ -101,7 +101,7 @@ public final class StatesFollower {
             printToStandardError(
               "keymoded has no machine '\(machine)'; waiting for a configuration that has it")
           }
-          (unchecked, question) = (nil, nil)
+          (uncheckedConditions, question) = (nil, nil)
           for update in updatesSinceQuestion { try handle(update) }
           updatesSinceQuestion = []
         case .failure(let error):

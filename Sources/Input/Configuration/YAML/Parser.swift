@@ -78,7 +78,7 @@ struct Parser: ~Copyable {
       return try next()
     case YAML_SCALAR_EVENT:
       let scalar = event.data.scalar
-      try refuse(anchor: scalar.anchor, tag: scalar.tag, at: mark)
+      try check(anchor: scalar.anchor, tag: scalar.tag, at: mark)
       guard scalar.length <= Node.maxScalarBytes else {
         throw YAMLError("this text is longer than \(Node.maxScalarBytes) bytes", at: mark)
       }
@@ -87,11 +87,11 @@ struct Parser: ~Copyable {
       return Node(content: .scalar(text), mark: mark.reaching(to: self.mark(event.end_mark)))
     case YAML_SEQUENCE_START_EVENT:
       let list = event.data.sequence_start
-      try refuse(anchor: list.anchor, tag: list.tag, at: mark)
+      try check(anchor: list.anchor, tag: list.tag, at: mark)
       return Node(content: .sequence(try elements()), mark: mark)
     case YAML_MAPPING_START_EVENT:
       let mapping = event.data.mapping_start
-      try refuse(anchor: mapping.anchor, tag: mapping.tag, at: mark)
+      try check(anchor: mapping.anchor, tag: mapping.tag, at: mark)
       let parts = try elements()
       let pairs = stride(from: 0, to: parts.count - 1, by: 2).map {
         Node.Pair(key: parts[$0], value: parts[$0 + 1])
@@ -121,7 +121,7 @@ struct Parser: ~Copyable {
   }
 
   /// Throws if a value has an anchor or a tag, or is nested too deep.
-  private func refuse(
+  private func check(
     anchor: UnsafeMutablePointer<yaml_char_t>?, tag: UnsafeMutablePointer<yaml_char_t>?,
     at mark: Mark
   ) throws(YAMLError) {

@@ -233,7 +233,7 @@ public final class InputDevice {
 
   /// Opens the second descriptor that ``keysUp(among:)`` needs. Later, this process may have no
   /// descriptor left, or may not be allowed to open the device.
-  public func prepareForKeysUp() { _ = openQueryDescriptor() }
+  public func prepareQueries() { _ = openQueryDescriptor() }
 
   private func openQueryDescriptor() -> Int32? {
     if queryDescriptor == nil { queryDescriptor = try? openAgain(O_RDONLY) }

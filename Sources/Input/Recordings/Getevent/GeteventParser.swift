@@ -176,9 +176,10 @@ struct GeteventParser: EntryParser {
     return lastDevice.number
   }
 
-  /// Parses `remove device 5: /dev/input/event5`. Another device may get the path later.
-  private mutating func remove(_ line: Fields) -> Entry? {
-    var fields = line
+  /// Parses what follows `remove device`, such as `5: /dev/input/event5`. Another device may get the
+  /// path later.
+  private mutating func remove(_ rest: Fields) -> Entry? {
+    var fields = rest
     guard fields.next() != nil, let path = fields.next(),
       let index = devices.firstIndex(where: { $0.path.elementsEqual(path) })
     else { return nil }

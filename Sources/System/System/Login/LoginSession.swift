@@ -106,7 +106,7 @@ public final class LoginSession {
   /// The presence by logind alone, before screen savers are considered.
   private var presenceByLogind: SessionPresence?
   /// Whether logind has said that the machine goes to sleep, and not yet that it has woken up.
-  private var isAsleep = false
+  private var isPreparingForSleep = false
   /// logind's inhibitor lock: a sleep waits until it is closed, but at most `InhibitDelayMaxSec`.
   private var sleepInhibitor: FileDescriptor?
   /// The number of the last round of questions. Answers to older rounds are ignored.
@@ -173,7 +173,7 @@ public final class LoginSession {
   private func disconnect() {
     // A new round, so that the errors which end the connection's calls are ignored.
     round += 1
-    isAsleep = false
+    isPreparingForSleep = false
     update(.absent(.noAnswer))
     (slots, sessionSlots, bus) = ([], [], nil)
     sleepInhibitor = nil
@@ -185,7 +185,7 @@ public final class LoginSession {
   /// reported.
   private func loseLogind() {
     round += 1
-    isAsleep = false
+    isPreparingForSleep = false
     session.rememberLock()
     update(.absent(.noAnswer))
   }
@@ -193,11 +193,11 @@ public final class LoginSession {
   /// Reports that the machine goes to sleep; if `isOver`, then finds the session again. The end of
   /// a sleep reports the sleep too, because the sleep may have begun before this program.
   private func sleep(isOver: Bool) {
-    isAsleep = true
+    isPreparingForSleep = true
     update(.absent(.asleep))
     allowSleep()
     guard isOver else { return }
-    isAsleep = false
+    isPreparingForSleep = false
     begin()
   }
 
@@ -220,11 +220,11 @@ public final class LoginSession {
 
   /// Releases the lock if the machine is about to sleep and ``delaysSleep`` is `false`.
   private func allowSleep() {
-    if isAsleep, !delaysSleep { sleepInhibitor = nil }
+    if isPreparingForSleep, !delaysSleep { sleepInhibitor = nil }
   }
 
   private func update(_ presence: SessionPresence) {
-    presenceByLogind = isAsleep ? .absent(.asleep) : presence
+    presenceByLogind = isPreparingForSleep ? .absent(.asleep) : presence
     notifyIfChanged()
   }
 
@@ -249,7 +249,7 @@ public final class LoginSession {
     round += 1
     let call =
       switch choice {
-      case .own: Login1.call("GetSession", ownSessionID ?? "auto")
+      case .own: Login1.managerCall("GetSession", ownSessionID ?? "auto")
       case .activeOfSeat: BusCall.getAll(of: Login1.seat, at: Login1.seatPath, from: Login1.name)
       }
     ask(call) { [unowned self] answer in
@@ -354,9 +354,10 @@ private enum Login1 {
   static func interface(_ kind: String) -> String { "\(name).\(kind)" }
 
   /// The call for a lock that delays a sleep. `systemd-inhibit --list` shows its name and reason.
-  static let inhibitSleep = call("Inhibit", "sleep", "keymodectl", "ends a command first", "delay")
+  static let inhibitSleep = managerCall(
+    "Inhibit", "sleep", "keymodectl", "ends a command first", "delay")
 
-  static func call(_ member: String, _ arguments: String...) -> BusCall {
+  static func managerCall(_ member: String, _ arguments: String...) -> BusCall {
     BusCall(
       to: name, path: path, interface: manager, member: member, arguments.map(BusValue.string))
   }
