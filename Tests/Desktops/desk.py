@@ -213,7 +213,8 @@ class Desk(PreparedDesktop):
             return self.run(f"timeout 20 sh -c 'until {away}; do sleep 0.1; done'", check=False).exit_code == 0
 
         wait_until(is_away, "the login screen", START_SECONDS)
-        self.wait_for_still_screen()
+        # Until it is drawn, the screen stays as it was.
+        self.wait_for_rest()
         if to_other:
             self.play(f"{self.desktop.chooses_other}; wait 2000")
 
