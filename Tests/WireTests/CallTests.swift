@@ -117,6 +117,17 @@ struct ServiceInfoTests {
     }
   }
 
+  @Test("the types of the interface have the names that generated clients use")
+  func typeNames() {
+    let lines = ControllerInterface.description.split(separator: "\n")
+    #expect(
+      lines.filter { $0.hasPrefix("type ") } == [
+        "type State (", "type Change (", "type Row (", "type Machine (", "type Device (",
+        "type Hold (",
+      ])
+    #expect(lines.contains("method ListMachines() -> (machines: []Machine)"))
+  }
+
   @Test(
     "a call of another interface gets no answer, and its error names the missing interface or method"
   )

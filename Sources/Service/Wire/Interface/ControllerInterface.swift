@@ -96,7 +96,7 @@ public enum ControllerInterface {
     )
 
     # A machine: all its states, events and transitions.
-    type MachineName (
+    type Machine (
       name: string,
       initial: string,
       states: []string,
@@ -106,7 +106,7 @@ public enum ControllerInterface {
 
     # Returns all machines as the present configuration defines them: shift, keyboard,
     # those of the user's own in the order of their names, caps and num.
-    method ListMachines() -> (machines: []MachineName)
+    method ListMachines() -> (machines: []Machine)
 
     # Sends an event instead of a key: shiftPressed, characterTyped, an event of the
     # keyboard machine, by default clickSwitchButton, clickMoreButton, tapTextField
