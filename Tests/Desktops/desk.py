@@ -203,7 +203,7 @@ class Desk(PreparedDesktop):
             return self.lock(f"{command} {f'switch-to-user {OTHER}' if to_other else 'switch-to-greeter'}")
         self.open_launcher()
         self.type("switch user")
-        away = f"loginctl show-session {self.session.id} | grep -qx Active=no"
+        away = self._is_away()
 
         def is_away() -> bool:
             # What is found changes with each letter, for seconds. Plasma then asks whether it is meant.
@@ -237,15 +237,18 @@ class Desk(PreparedDesktop):
             self.wait_until(self._is_locked())
             self.look("awake")
 
+    def _is_away(self) -> str:
+        """The command that succeeds while another session is in front."""
+        return f"loginctl show-session {self.session.id} | grep -qx Active=no"
+
     def _is_locked(self) -> str:
         """The command that succeeds while the screen is locked."""
-        told = f"loginctl show-session {self.session.id}"
         if self.desktop.tells_of_lock:
-            return f"{told} | grep -qx LockedHint=yes"
+            return f"loginctl show-session {self.session.id} | grep -qx LockedHint=yes"
         # light-locker sets no hint, but the login screen is in front then. xfce4-screensaver answers.
         saver = "org.xfce.ScreenSaver /org/xfce/ScreenSaver org.xfce.ScreenSaver"
         active = as_user(USER, f"busctl --user --auto-start=no call {saver} GetActive 2>/dev/null")
-        return f"{{ {told} | grep -qx Active=no || ({active}) | grep -q true; }}"
+        return f"{{ {self._is_away()} || ({active}) | grep -q true; }}"
 
 
 def _locking_script() -> str:

@@ -263,11 +263,11 @@ def test_the_sockets_of_the_users_own_daemon_are_used_if_it_serves(
     own.mkdir()
     if is_serving:
         (own / "state.sock").touch()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    process = start_bridge(tmp_path, "--port", str(port))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        process = start_bridge(tmp_path, listener=listener)
     try:
-        wait_until(lambda: is_answering(port), "an answer")
+        assert is_answering(port)
         assert (str(own) in state(tmp_path, port)) is is_serving
     finally:
         process.terminate()
